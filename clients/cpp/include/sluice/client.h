@@ -1,0 +1,209 @@
+#pragma once
+// sluice/client.h: publish to and administer a Sluice broker; consume with sluice/consumer.h.
+//
+// Shapes   one Client is one session with one broker; any number of publishers and consumers share it.
+// Units    std::chrono durations; sizes in bytes.
+// Errors   ClientError (sluice/error.h).
+// Threads  every function may be called from any thread, also from inside callbacks, unless its comment says otherwise.
+//          The client owns one I/O thread, which alone touches the socket. Callbacks run on one callback thread of the
+//          client, never on the caller's.
+// Owns     its threads and socket; closed by close() or the destructor (both bounded by ClientOptions::close_timeout).
+// Source   spec/protocol.md.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sluice/error.h"
+
+namespace sluice {
+
+namespace internal {
+class ClientCore;
+}
+
+using Milliseconds = std::chrono::milliseconds;
+
+// Header values: what most programs need. A Map of the wire that holds more (nested arrays and maps) is passed on by the broker and
+// kept in Delivery::encoded_headers(); Delivery::headers() leaves out what does not fit here.
+using HeaderValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::vector<std::byte>>;
+using Headers = std::map<std::string, HeaderValue>;
+
+struct ClientOptions {
+  std::string name;                           // for the broker's logs and lists
+  Milliseconds connect_timeout{5'000};        // for the first connection; the constructor throws after it
+  Milliseconds request_timeout{10'000};       // for admin calls, declare and consume
+  Milliseconds close_timeout{5'000};          // for close(): unconfirmed publishes get this long
+  Milliseconds heartbeat{5'000};
+  Milliseconds reconnect_delay_min{50};       // grows x2 with jitter
+  Milliseconds reconnect_delay_max{5'000};
+  std::optional<Milliseconds> reconnect_give_up;  // total time without a broker after which everything fails; none = never
+  std::uint32_t batch_messages_max = 256;     // messages a PUBLISH frame; 1 = no batching
+  std::size_t batch_bytes_max = 256 * 1024;
+  std::uint32_t unconfirmed_messages_max = 65'536;  // publish() blocks above it (also bounded by the broker's window)
+  std::size_t unconfirmed_bytes_max = 64 * 1024 * 1024;
+};
+
+struct PublishOptions {
+  Headers headers;
+  std::string_view encoded_headers;           // instead of headers: one MessagePack map, passed on byte for byte
+  std::optional<int> priority;                // 0 to 9
+  Milliseconds delay{0};
+};
+
+// What became of a publish.
+struct Receipt {
+  std::uint64_t message_id = 0;
+};
+
+enum class ConnectionState { connected, disconnected, reconnecting, closed };
+
+struct BackoffPolicy {
+  std::optional<std::uint64_t> initial_ms;
+  std::optional<double> factor;
+  std::optional<std::uint64_t> max_ms;
+  std::optional<double> jitter;               // 0.2 = +-20 %
+};
+
+// Only what differs from the broker's defaults; rules and ranges in spec/semantics.md.
+struct QueuePolicy {
+  std::optional<std::uint64_t> lease_ms;
+  std::optional<std::uint64_t> max_attempts;
+  BackoffPolicy backoff;
+  std::optional<std::uint64_t> max_messages;
+  std::optional<std::uint64_t> max_bytes;
+  std::optional<std::uint64_t> dead_letter_max;
+};
+
+struct QueueInfo {
+  std::string name;
+  std::uint64_t ready = 0, delayed = 0, leased = 0, dead = 0, consumers = 0, oldest_age_ms = 0, bytes = 0;
+  QueuePolicy policy;                         // every field set
+  bool durable = false;
+  std::map<std::string, std::uint64_t> counters;
+};
+
+// Why and how a message became a dead letter.
+struct DeadLetter {
+  std::string origin;                         // queue it came from
+  std::string reason;                         // rejected, attempts, expired, overflow
+  std::string error;                          // the consumer's last error text
+  std::uint64_t first_published_ms = 0, dead_at_ms = 0;  // Unix time
+  std::map<std::string, std::uint64_t> counters;         // deliveries, nacks, expiries, disconnects, releases
+};
+
+struct MessageInfo {
+  std::uint64_t id = 0;
+  std::string state;                          // ready, delayed, leased
+  std::string payload;                        // at most 64 KiB of it
+  std::uint64_t payload_bytes = 0;
+  std::string encoded_headers;
+  Headers headers;
+  int priority = 4;
+  std::uint64_t published_ms = 0;             // Unix time
+  std::optional<std::uint64_t> due_ms;        // Unix time
+  std::uint64_t deliveries = 0, nacks = 0, expiries = 0, disconnects = 0, releases = 0;
+  std::string error;
+  std::optional<DeadLetter> dead;
+};
+
+struct QueueList {
+  std::vector<QueueInfo> queues;
+  bool more = false;
+};
+struct MessageList {
+  std::vector<MessageInfo> messages;
+  bool more = false;
+};
+struct PurgeResult {
+  std::uint64_t purged = 0, leased = 0;
+};
+struct ReplayOptions {
+  std::string to;                             // empty: each message's origin
+  std::vector<std::uint64_t> ids;             // empty: all that are there now
+  std::string reason;                         // empty: any
+  std::uint64_t limit = 0;                    // 0: none
+  bool dry_run = false;
+};
+struct ReplayResult {
+  std::uint64_t replayed = 0, refused = 0;
+};
+struct ServerInfo {
+  std::string version;
+  std::string sync;
+  std::uint64_t protocol = 0, session = 0, uptime_ms = 0, sessions = 0, consumers = 0, queues = 0, ready = 0, delayed = 0,
+                leased = 0, memory_bytes = 0;
+  std::map<std::string, std::uint64_t> counters;
+};
+
+class Client {
+ public:
+  // Connects, e.g. to "tcp://127.0.0.1:5570" or "ipc:///run/sluice.sock". Throws not_connected or bad_argument.
+  explicit Client(const std::string& url, ClientOptions options = {});
+  ~Client();
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // --- Publishing. The payload is copied before the call returns. Single publishes are joined into batches by the
+  // library. Blocks while the unconfirmed limit is reached, also while disconnected. Unconfirmed messages are sent
+  // again after a reconnect, without doubling. Throws bad_argument (queue name, sizes, priority) and closed.
+
+  // The future holds the receipt, or throws ClientError. The cheap ways are the two below.
+  std::future<Receipt> publish(std::string_view queue, std::string_view payload, const PublishOptions& options = {});
+
+  // Exactly one call of `done` a publish: with a receipt, or with the error (receipt null).
+  using PublishCallback = std::function<void(const Receipt* receipt, const ClientError* error)>;
+  void publish(std::string_view queue, std::string_view payload, const PublishOptions& options, PublishCallback done);
+
+  // No answer a message: flush() tells. The fastest way.
+  void publish_nowait(std::string_view queue, std::string_view payload, const PublishOptions& options = {});
+
+  // Waits until everything published before is decided. Throws the first error of a publish_nowait() since the last
+  // flush(), or timeout. Not to be called from inside a callback.
+  void flush(std::optional<Milliseconds> timeout = std::nullopt);
+
+  // Published and not yet decided.
+  std::uint64_t unconfirmed() const;
+  // Confirmed as accepted since the client was made.
+  std::uint64_t confirmed() const;
+
+  // --- Administration. Each waits for its reply; throws the broker's error, timeout, connection_lost, closed. Not to be
+  // called from inside a callback of this client.
+
+  QueueInfo declare_queue(std::string_view queue, const QueuePolicy& policy = {}, bool* created = nullptr);
+  QueueInfo queue_info(std::string_view queue);
+  QueueList list_queues(std::string_view prefix = "", std::string_view after = "", std::uint64_t limit = 1'000);
+  PurgeResult purge_queue(std::string_view queue);
+  std::uint64_t delete_queue(std::string_view queue);  // returns the messages that went with it
+  MessageList peek(std::string_view queue, std::uint64_t limit = 10, std::uint64_t after_id = 0);
+  ReplayResult replay(std::string_view dead_letter_queue, const ReplayOptions& options = {});
+  ServerInfo server_info();
+
+  // --- The connection.
+
+  // Called on the callback thread, at every change. Set it once, before anything else.
+  using StateCallback = std::function<void(ConnectionState state, const std::string& why)>;
+  void on_state(StateCallback callback);
+
+  // Gives back unstarted deliveries, waits for unconfirmed publishes (at most close_timeout), says BYE. Publishes still
+  // undecided fail with closed. Called twice, does nothing.
+  void close();
+
+  // For sluice/consumer.h.
+  const std::shared_ptr<internal::ClientCore>& core() const { return core_; }
+
+ private:
+  std::shared_ptr<internal::ClientCore> core_;
+};
+
+}  // namespace sluice
