@@ -37,6 +37,10 @@ class Buffer {
     end_ += count;
     return place;
   }
+  // Makes room for `count` more bytes at once, for a caller who knows about how many will come.
+  void reserve(std::size_t count) {
+    if (count > capacity_ - end_) grow(count);
+  }
   // Gives back the last `count` bytes that extend() added and that were not filled.
   void shrink(std::size_t count) { end_ -= count; }
   // Puts bytes in front. REQUIRES: they fit in what is left of the headroom.
@@ -47,6 +51,7 @@ class Buffer {
 
   std::string_view view() const { return {block_ + begin_, end_ - begin_}; }
   std::size_t size() const { return end_ - begin_; }
+  std::size_t capacity() const { return capacity_; }
   bool empty() const { return begin_ == end_; }
   void clear() { begin_ = end_ = block_ == nullptr ? 0 : headroom_; }
 

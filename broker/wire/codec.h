@@ -24,6 +24,9 @@ inline constexpr std::size_t kValuesMax = 262'144;
 inline constexpr std::size_t kDepthMax = 16;
 inline constexpr std::size_t kHeadersBytesMax = 16 * 1024;
 inline constexpr std::uint64_t kLeaseRangeMax = 65'536;
+inline constexpr std::uint64_t kDelayMsMax = 315'360'000'000;  // ten years of 365 days
+inline constexpr std::uint64_t kLeaseMsMin = 100;
+inline constexpr std::uint64_t kLeaseMsMax = 86'400'000;  // a day
 
 // Why a frame was refused, and whom the answer should name as far as it could be read.
 struct DecodeError {
@@ -59,6 +62,7 @@ class PublishWriter {
   std::string queue_;
   std::uint64_t first_sequence_ = 0;
   std::uint64_t count_ = 0;
+  std::size_t expected_bytes_ = 0;  // the frame before: batches tend to be of one size
   Buffer items_;
 };
 
@@ -76,6 +80,7 @@ class DeliverWriter {
   std::uint64_t first_lease_ = 0;
   std::uint64_t lease_ms_ = 0;
   std::uint64_t count_ = 0;
+  std::size_t expected_bytes_ = 0;  // the frame before: batches tend to be of one size
   Buffer items_;
 };
 

@@ -49,11 +49,14 @@ enum class PublishKind : std::uint8_t { queue = 0, topic = 1 };
 inline constexpr std::uint8_t kPriorityDefault = 4;
 inline constexpr std::uint8_t kPriorityMax = 9;
 
-struct Heartbeat {};
+struct Heartbeat {
+  friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
+};
 
 struct Bye {
   std::uint64_t code = 0;  // 0 or an ErrorCode
   std::string text;
+  friend bool operator==(const Bye&, const Bye&) = default;
 };
 
 struct Hello {
@@ -62,6 +65,7 @@ struct Hello {
   std::string agent;
   std::string producer;  // empty or 16 bytes
   std::optional<std::uint64_t> heartbeat_ms;
+  friend bool operator==(const Hello&, const Hello&) = default;
 };
 
 struct PublishMessage {
@@ -69,6 +73,7 @@ struct PublishMessage {
   std::string_view headers;  // one encoded map, or empty
   std::uint64_t delay_ms = 0;
   std::uint8_t priority = kPriorityDefault;
+  friend bool operator==(const PublishMessage&, const PublishMessage&) = default;
 };
 
 struct Publish {
@@ -76,6 +81,7 @@ struct Publish {
   std::uint64_t first_sequence = 0;
   std::vector<PublishMessage> messages;
   PublishKind kind = PublishKind::queue;
+  friend bool operator==(const Publish&, const Publish&) = default;
 };
 
 struct Consume {
@@ -84,11 +90,13 @@ struct Consume {
   std::string_view queue;
   std::uint64_t credit_messages = 0;
   std::uint64_t credit_bytes = 0;
+  friend bool operator==(const Consume&, const Consume&) = default;
 };
 
 struct Cancel {
   std::uint64_t request = 0;
   std::uint64_t consumer = 0;
+  friend bool operator==(const Cancel&, const Cancel&) = default;
 };
 
 struct Settlement {
@@ -98,24 +106,28 @@ struct Settlement {
   std::string_view reason;                 // nack, reject
   std::optional<std::uint64_t> delay_ms;   // nack
   std::optional<std::uint64_t> lease_ms;   // extend
+  friend bool operator==(const Settlement&, const Settlement&) = default;
 };
 
 struct Grant {
   std::uint64_t consumer = 0;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
+  friend bool operator==(const Grant&, const Grant&) = default;
 };
 
 struct Settle {
   std::optional<std::uint64_t> request;
   std::vector<Settlement> settlements;
   std::vector<Grant> grants;
+  friend bool operator==(const Settle&, const Settle&) = default;
 };
 
 struct Request {
   std::uint64_t request = 0;
   std::string verb;
   Map arguments;
+  friend bool operator==(const Request&, const Request&) = default;
 };
 
 // The `error` array of the spec.
@@ -125,11 +137,13 @@ struct ErrorBody {
   std::string text;
   bool retry = false;
   std::uint64_t retry_after_ms = 0;
+  friend bool operator==(const ErrorBody&, const ErrorBody&) = default;
 };
 
 struct ErrorFrame {
   ErrorBody error;
   std::optional<std::uint64_t> request;
+  friend bool operator==(const ErrorFrame&, const ErrorFrame&) = default;
 };
 
 struct Welcome {
@@ -145,29 +159,35 @@ struct Welcome {
   std::string sync;
   std::uint64_t producer_sequence = 0;
   std::vector<std::string> features;
+  friend bool operator==(const Welcome&, const Welcome&) = default;
 };
 
 struct Accepted {
   std::uint64_t first_sequence = 0;
   std::uint64_t first_id = 0;
   std::uint64_t count = 0;
+  friend bool operator==(const Accepted&, const Accepted&) = default;
 };
 
 struct Refused {
-  std::uint64_t sequence = 0;
+  std::uint64_t first_sequence = 0;
+  std::uint64_t count = 0;
   ErrorBody error;
+  friend bool operator==(const Refused&, const Refused&) = default;
 };
 
 struct Confirm {
   std::uint64_t up_to = 0;
   std::vector<Accepted> accepted;
   std::vector<Refused> refused;
+  friend bool operator==(const Confirm&, const Confirm&) = default;
 };
 
 struct Reply {
   std::uint64_t request = 0;
   std::optional<Map> result;       // exactly one of the two
   std::optional<ErrorBody> error;
+  friend bool operator==(const Reply&, const Reply&) = default;
 };
 
 struct Delivery {
@@ -178,6 +198,7 @@ struct Delivery {
   std::uint8_t priority = kPriorityDefault;
   std::uint64_t attempts = 0;
   std::string_view dead;  // one encoded map (decode with decode_map), or empty
+  friend bool operator==(const Delivery&, const Delivery&) = default;
 };
 
 struct Deliver {
@@ -185,37 +206,44 @@ struct Deliver {
   std::uint64_t first_lease = 0;
   std::uint64_t lease_ms = 0;
   std::vector<Delivery> deliveries;
+  friend bool operator==(const Deliver&, const Deliver&) = default;
 };
 
 struct LeaseRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
+  friend bool operator==(const LeaseRange&, const LeaseRange&) = default;
 };
 
 struct LeaseLost {
   std::uint64_t consumer = 0;
   std::vector<LeaseRange> ranges;
   std::uint64_t code = 0;
+  friend bool operator==(const LeaseLost&, const LeaseLost&) = default;
 };
 
 struct ConsumerClosed {
   std::uint64_t consumer = 0;
   ErrorBody error;
+  friend bool operator==(const ConsumerClosed&, const ConsumerClosed&) = default;
 };
 
 struct SettleException {
   std::uint64_t first_lease = 0;
   std::uint64_t last_lease = 0;
   std::uint64_t code = 0;
+  friend bool operator==(const SettleException&, const SettleException&) = default;
 };
 
 struct Settled {
   std::optional<std::uint64_t> request;
   std::vector<SettleException> exceptions;
+  friend bool operator==(const Settled&, const Settled&) = default;
 };
 
 struct Draining {
   std::uint64_t deadline_ms = 0;
+  friend bool operator==(const Draining&, const Draining&) = default;
 };
 
 // What a broker can receive, and what a client can receive.

@@ -19,6 +19,10 @@ using Array = std::vector<Value>;
 // Keys in the order of the frame; unique.
 class Map {
  public:
+  Map() = default;
+  // All entries at once, without the search of set(). REQUIRES: no key twice.
+  explicit Map(std::vector<std::pair<std::string, Value>> unique_entries);
+
   // The value of `key`, or nullptr.
   const Value* find(std::string_view key) const;
   // Sets or replaces. Returns *this, to build a map in one expression.
@@ -27,7 +31,8 @@ class Map {
   const std::vector<std::pair<std::string, Value>>& entries() const { return entries_; }
   std::size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }
-  friend bool operator==(const Map&, const Map&);
+  // The order of the keys counts.
+  friend bool operator==(const Map& a, const Map& b);
 
  private:
   std::vector<std::pair<std::string, Value>> entries_;

@@ -1,0 +1,214 @@
+#include "engine/admin.h"
+
+#include <algorithm>
+
+#include "engine/queue_name.h"
+
+namespace sluice::engine {
+namespace {
+
+constexpr std::uint64_t kListMax = 10'000;
+constexpr std::uint64_t kPeekMax = 1'000;
+constexpr std::uint64_t kPeekPayloadBytesMax = 64 * 1024;
+// A reply ends early rather than outgrow a frame of 8 MiB.
+constexpr std::uint64_t kReplyBytesMax = 4 * 1024 * 1024;
+constexpr std::uint64_t kQueueBytesGuess = 1'024;
+constexpr std::uint64_t kMessageBytesGuess = 1'024;
+
+std::string_view name(MessageState state) {
+  switch (state) {
+    case MessageState::ready: return "ready";
+    case MessageState::delayed: return "delayed";
+    case MessageState::leased: return "leased";
+  }
+  return "";
+}
+
+wire::Map describe(const Message& message, const Now& now) {
+  static const History kNone;
+  const History& past = message.history != nullptr ? *message.history : kNone;
+  wire::Map map;
+  map.set("id", raw(message.id))
+      .set("position", message.position)
+      .set("state", name(message.state))
+      .set("payload", wire::Bin{std::string(message.payload().substr(0, kPeekPayloadBytesMax))})
+      .set("payload_bytes", std::uint64_t{message.payload_bytes})
+      .set("headers", wire::Bin{std::string(message.headers())})
+      .set("priority", std::uint64_t{message.priority})
+      .set("published_ms", message.published_ms)
+      .set("deliveries", message.deliveries)
+      .set("nacks", past.nacks)
+      .set("expiries", past.expiries)
+      .set("disconnects", past.disconnects)
+      .set("releases", past.releases)
+      .set("error", past.error);
+  if (message.state == MessageState::delayed && message.when_ms > now.steady_ms)
+    map.set("due_ms", now.wall_ms + (message.when_ms - now.steady_ms));
+  if (message.queue->dead_letters) map.set("dead", dead_map(message));
+  return map;
+}
+
+}  // namespace
+
+Result<wire::Map> Admin::handle(const wire::Request& request, const Now& now) {
+  struct VerbRow {
+    std::string_view name;
+    Result<wire::Map> (Admin::*run)(Arguments&, const Now&);
+  };
+  static constexpr VerbRow kVerbs[] = {
+      {"queue.declare", &Admin::declare}, {"queue.list", &Admin::list},  {"queue.info", &Admin::info},
+      {"queue.purge", &Admin::purge},     {"queue.delete", &Admin::remove}, {"queue.peek", &Admin::peek},
+      {"dlq.replay", &Admin::replay},
+  };
+  for (const VerbRow& verb : kVerbs) {
+    if (verb.name != request.verb) continue;
+    Arguments arguments(request.arguments);
+    return (this->*verb.run)(arguments, now);
+  }
+  return fail(ErrorCode::unknown_verb, "no verb " + request.verb.substr(0, 64));
+}
+
+Result<wire::Map> Admin::declare(Arguments& arguments, const Now& now) {
+  const std::string name = arguments.text("name");
+  const wire::Map given = arguments.map("policy");
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  Queue* queue = queues_.find(name);
+  const Result<Policy> policy = read_policy(given, queue != nullptr ? queue->policy : queues_.defaults());
+  if (!policy) return tl::unexpected<Error>(policy.error());
+  const bool created = queue == nullptr;
+  if (created) {
+    const Result<Queue*> made = queues_.create(name, *policy);
+    if (!made) return tl::unexpected<Error>(made.error());
+    queue = *made;
+    records_.queue_created(*queue);
+  } else if (queue->policy != *policy) {
+    return fail(ErrorCode::policy_conflict, "queue " + name + " exists with another policy");
+  }
+  wire::Map result;
+  result.set("created", created).set("queue", describe(*queue, now));
+  return result;
+}
+
+Result<wire::Map> Admin::list(Arguments& arguments, const Now& now) {
+  const std::string prefix = arguments.text("prefix", "");
+  const std::string after = arguments.text("after", "");
+  const std::uint64_t limit = arguments.whole("limit", 1'000, 1, kListMax);
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  const auto& queues = queues_.by_name();
+  wire::Array found;
+  bool more = false;
+  for (auto at = after >= prefix && !after.empty() ? queues.upper_bound(after) : queues.lower_bound(prefix);
+       at != queues.end() && at->first.starts_with(prefix); ++at) {
+    more = found.size() == limit || found.size() * kQueueBytesGuess > kReplyBytesMax;
+    if (more) break;
+    found.emplace_back(describe(*at->second, now));
+  }
+  wire::Map result;
+  result.set("queues", std::move(found)).set("more", more);
+  return result;
+}
+
+Result<wire::Map> Admin::info(Arguments& arguments, const Now& now) {
+  const std::string name = arguments.text("name");
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  return queues_.get(name).map([&](Queue* queue) { return describe(*queue, now); });
+}
+
+Result<wire::Map> Admin::purge(Arguments& arguments, const Now&) {
+  const std::string name = arguments.text("name");
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  const Result<Queue*> queue = queues_.get(name);
+  if (!queue) return tl::unexpected<Error>(queue.error());
+  std::uint64_t purged = 0;
+  for (Message* message = (*queue)->first; message != nullptr;) {
+    Message* const next = message->queue_next;
+    if (message->state != MessageState::leased) {
+      messages_.end(*message, Ended::purged);
+      ++purged;
+    }
+    message = next;
+  }
+  wire::Map result;
+  result.set("purged", purged).set("leased", (*queue)->leased_count);
+  return result;
+}
+
+Result<wire::Map> Admin::remove(Arguments& arguments, const Now&) {
+  const std::string name = arguments.text("name");
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  const Result<Queue*> found = queues_.get(name);
+  if (!found) return tl::unexpected<Error>(found.error());
+  Queue& queue = **found;
+  consumers_.close_all(queue);
+  std::uint64_t deleted = 0;
+  while (queue.first != nullptr) {
+    messages_.end(*queue.first, Ended::purged);
+    ++deleted;
+  }
+  retired_.add(queue.counters);
+  records_.queue_deleted(queue);
+  dispatcher_.forget(queue);
+  queues_.erase(queue);
+  wire::Map result;
+  result.set("deleted_messages", deleted);
+  return result;
+}
+
+Result<wire::Map> Admin::peek(Arguments& arguments, const Now& now) {
+  const std::string name = arguments.text("name");
+  const std::uint64_t limit = arguments.whole("limit", 10, 1, kPeekMax);
+  const std::uint64_t after = arguments.whole("after", 0, 0, ~std::uint64_t{0});
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  const Result<Queue*> queue = queues_.get(name);
+  if (!queue) return tl::unexpected<Error>(queue.error());
+  wire::Array found;
+  std::uint64_t bytes = 0;
+  bool more = false;
+  for (const Message* message = (*queue)->first; message != nullptr; message = message->queue_next) {
+    if (message->position <= after) continue;
+    more = found.size() == limit || bytes > kReplyBytesMax;
+    if (more) break;
+    bytes += kMessageBytesGuess + std::min(message->size(), kPeekPayloadBytesMax);
+    found.emplace_back(engine::describe(*message, now));
+  }
+  wire::Map result;
+  result.set("messages", std::move(found)).set("more", more);
+  return result;
+}
+
+Result<wire::Map> Admin::replay(Arguments& arguments, const Now&) {
+  const std::string name = arguments.text("name");
+  ReplayFilter filter;
+  filter.to = arguments.text("to", "");
+  filter.ids = arguments.numbers("ids");
+  filter.reason = arguments.text("reason", "");
+  filter.limit = arguments.whole("limit", 0, 0, ~std::uint64_t{0});
+  filter.dry_run = arguments.flag("dry_run");
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  const Result<Queue*> queue = queues_.get(name);
+  if (!queue) return tl::unexpected<Error>(queue.error());
+  return dead_letters_.replay(**queue, filter).map([](const ReplayResult& replayed) {
+    wire::Map result;
+    result.set("replayed", replayed.replayed).set("refused", replayed.refused);
+    return result;
+  });
+}
+
+wire::Map Admin::describe(const Queue& queue, const Now& now) {
+  const Queue* const dead = queue.dead_letters ? nullptr : queues_.find(dead_letter_name(queue.name));
+  const std::uint64_t oldest_ms = queue.first == nullptr ? now.wall_ms : queue.first->published_ms;
+  wire::Map map;
+  map.set("name", queue.name)
+      .set("ready", queue.ready_count)
+      .set("delayed", queue.delayed_count)
+      .set("leased", queue.leased_count)
+      .set("dead", dead == nullptr ? std::uint64_t{0} : dead->count())
+      .set("consumers", static_cast<std::uint64_t>(queue.consumers.size()))
+      .set("oldest_age_ms", now.wall_ms > oldest_ms ? now.wall_ms - oldest_ms : std::uint64_t{0})
+      .set("bytes", queue.bytes)
+      .set("policy", to_map(queue.policy))
+      .set("counters", queue.counters.to_map());
+  return map;
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,66 @@
+#include "engine/attempts.h"
+
+namespace sluice::engine {
+namespace {
+
+// At most kReasonBytesMax, cut between two characters.
+std::string_view cut(std::string_view reason) {
+  if (reason.size() <= kReasonBytesMax) return reason;
+  std::size_t end = kReasonBytesMax;
+  while (end > 0 && (static_cast<unsigned char>(reason[end]) & 0xc0U) == 0x80U) --end;
+  return reason.substr(0, end);
+}
+
+}  // namespace
+
+void Attempts::acked(Lease& lease) { messages_.end(leases_.close(lease), Ended::acked); }
+
+void Attempts::released(Lease& lease) {
+  Message& message = leases_.close(lease);
+  ++message.past().releases;
+  ++message.queue->counters.released;
+  messages_.release(message);
+}
+
+void Attempts::rejected(Lease& lease, std::string_view reason, const Now& now) {
+  Message& message = leases_.close(lease);
+  ++message.queue->counters.rejected;
+  message.past().error = cut(reason);
+  if (message.queue->dead_letters) {  // never dead-letters again: as a nack, it waits
+    ++message.past().nacks;
+    return failed(message, now, std::nullopt);
+  }
+  dead_letters_.bury(message, DeadReason::rejected, now);
+}
+
+void Attempts::nacked(Lease& lease, std::string_view reason, std::optional<std::uint64_t> delay_ms, const Now& now) {
+  Message& message = leases_.close(lease);
+  ++message.queue->counters.nacked;
+  ++message.past().nacks;
+  message.past().error = cut(reason);
+  failed(message, now, delay_ms);
+}
+
+void Attempts::expired(Lease& lease, const Now& now) {
+  Message& message = leases_.close(lease);
+  ++message.queue->counters.expired_leases;
+  ++message.past().expiries;
+  failed(message, now, std::nullopt);
+}
+
+// Back at once: that a process died is seldom the message's doing, and others wait for it.
+void Attempts::holder_gone(Lease& lease, const Now& now) {
+  Message& message = leases_.close(lease);
+  ++message.queue->counters.returned_by_disconnect;
+  ++message.past().disconnects;
+  failed(message, now, 0);
+}
+
+void Attempts::failed(Message& message, const Now& now, std::optional<std::uint64_t> delay_ms) {
+  const Queue& queue = *message.queue;
+  if (!queue.dead_letters && message.attempts() >= queue.policy.max_attempts)
+    return dead_letters_.bury(message, DeadReason::attempts, now);
+  messages_.delay(message, now, delay_ms ? *delay_ms : backoff_ms(queue.policy, message.attempts(), random_));
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,102 @@
+#include "engine/dead_letters.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "engine/queue_name.h"
+
+namespace sluice::engine {
+
+void DeadLetters::bury(Message& message, DeadReason reason, const Now& now) {
+  Queue& origin = *message.queue;
+  SLUICE_CHECK(!origin.dead_letters);
+  Queue& dead = queues_.dead_letters_of(origin);
+  make_room(dead, origin.policy.dead_letter_max);
+  History& past = message.past();
+  past.reason = reason;
+  past.origin = origin.name;
+  past.dead_at_ms = now.wall_ms;
+  past.dead_deliveries = std::exchange(message.deliveries, 0);
+  past.dead_nacks = std::exchange(past.nacks, 0);
+  past.dead_expiries = std::exchange(past.expiries, 0);
+  past.dead_disconnects = std::exchange(past.disconnects, 0);
+  past.dead_releases = std::exchange(past.releases, 0);
+  ++origin.counters.dead_lettered;
+  messages_.move(message, dead);
+}
+
+// Leased dead letters are somebody's work and stay.
+void DeadLetters::make_room(Queue& dead, std::uint64_t messages_max) {
+  Message* message = dead.first;
+  while (dead.count() >= messages_max && message != nullptr) {
+    Message* const next = message->queue_next;
+    if (message->state != MessageState::leased) messages_.end(*message, Ended::dropped);
+    message = next;
+  }
+}
+
+Result<ReplayResult> DeadLetters::replay(Queue& dead, const ReplayFilter& filter) {
+  if (!dead.dead_letters)
+    return fail(ErrorCode::not_a_dead_letter_queue, dead.name + " does not end in " + std::string(kDeadLetterSuffix));
+  if (!filter.to.empty()) {
+    if (auto error = queue_name_error(filter.to)) return fail(ErrorCode::bad_queue_name, *std::move(error));
+    if (filter.to == dead.name) return fail(ErrorCode::bad_field, "replay to " + dead.name + ": the queue itself");
+  }
+  ReplayResult result;
+  const Message* const newest = dead.last;  // "all" means those there when it began
+  Message* message = dead.first;
+  while (message != nullptr && (filter.limit == 0 || result.replayed < filter.limit)) {
+    Message* const next = message == newest ? nullptr : message->queue_next;
+    const bool wanted =
+        message->state != MessageState::leased &&
+        (filter.ids.empty() || std::ranges::binary_search(filter.ids, raw(message->id))) &&
+        (filter.reason.empty() || (message->history != nullptr && name(message->history->reason) == filter.reason));
+    if (wanted) ++(replay_one(*message, filter) ? result.replayed : result.refused);
+    message = next;
+  }
+  return result;
+}
+
+bool DeadLetters::replay_one(Message& message, const ReplayFilter& filter) {
+  const std::string& target = !filter.to.empty() || message.history == nullptr ? filter.to : message.history->origin;
+  if (filter.dry_run) {
+    const Queue* const queue = queues_.find(target);
+    return queue != nullptr ? !is_full(*queue, message.size()) : !queue_name_error(target).has_value();
+  }
+  const Result<Queue*> queue = queues_.get_or_create(target);
+  if (!queue || is_full(**queue, message.size())) return false;
+  ++message.queue->counters.replayed_out;
+  message.deliveries = 0;
+  if (message.history != nullptr) {
+    History& past = *message.history;
+    past.nacks = past.expiries = past.disconnects = past.releases = 0;
+  }
+  messages_.move(message, **queue);
+  return true;
+}
+
+wire::Map dead_map(const Message& message) {
+  wire::Map map;
+  if (message.history == nullptr || message.history->reason == DeadReason::none) return map;
+  const History& past = *message.history;
+  map.set("origin", past.origin)
+      .set("reason", name(past.reason))
+      .set("error", past.error)
+      .set("first_published_ms", message.published_ms)
+      .set("dead_at_ms", past.dead_at_ms)
+      .set("deliveries", past.dead_deliveries)
+      .set("nacks", past.dead_nacks)
+      .set("expiries", past.dead_expiries)
+      .set("disconnects", past.dead_disconnects)
+      .set("releases", past.dead_releases);
+  return map;
+}
+
+bool is_full(const Queue& queue, std::uint64_t bytes) {
+  const Policy& policy = queue.policy;
+  if (policy.max_messages != 0 && queue.count() >= policy.max_messages) return true;
+  return policy.max_bytes != 0 && queue.bytes + bytes > policy.max_bytes;
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,55 @@
+#pragma once
+// engine/dead_letters.h: where messages go that nobody could handle, and how they come back.
+//
+// Threads  one.
+// Source   spec/semantics.md "Dead letters", "Replay".
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "engine/messages.h"
+#include "engine/now.h"
+#include "engine/queue_table.h"
+
+namespace sluice::engine {
+
+struct ReplayFilter {
+  std::string to;                  // empty: each one's origin
+  std::vector<std::uint64_t> ids;  // sorted; empty: all
+  std::string reason;              // empty: any
+  std::uint64_t limit = 0;         // 0: none
+  bool dry_run = false;
+};
+
+struct ReplayResult {
+  std::uint64_t replayed = 0;
+  std::uint64_t refused = 0;  // the target was full, or could not be made
+};
+
+class DeadLetters {
+ public:
+  DeadLetters(Messages& messages, QueueTable& queues) : messages_(messages), queues_(queues) {}
+
+  // From its queue to that queue's dead letters, the oldest of which make room. REQUIRES: the queue is not itself one of dead letters;
+  // no open lease.
+  void bury(Message& message, DeadReason reason, const Now& now);
+  // Those that are in the queue now and not leased.
+  Result<ReplayResult> replay(Queue& dead, const ReplayFilter& filter);
+
+ private:
+  void make_room(Queue& dead, std::uint64_t messages_max);
+  bool replay_one(Message& message, const ReplayFilter& filter);
+
+  Messages& messages_;
+  QueueTable& queues_;
+};
+
+// What peers are told of a dead letter (spec/semantics.md); empty map for other messages.
+wire::Map dead_map(const Message& message);
+// A queue takes no further message.
+bool is_full(const Queue& queue, std::uint64_t bytes);
+
+}  // namespace sluice::engine

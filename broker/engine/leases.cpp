@@ -1,0 +1,50 @@
+#include "engine/leases.h"
+
+#include <algorithm>
+
+namespace sluice::engine {
+
+Lease& Leases::open(Message& message, Consumer& consumer, const Now& now, std::uint64_t lease_ms) {
+  Lease& lease = table_.open();
+  lease.message = &message;
+  lease.consumer = &consumer;
+  lease.ends_latest_ms = now.steady_ms + std::max(kLeaseTotalMsMax, lease_ms);
+  lease.held_prev = consumer.newest;
+  lease.held_next = nullptr;
+  if (consumer.newest != nullptr) {
+    consumer.newest->held_next = &lease;
+  } else {
+    consumer.oldest = &lease;
+  }
+  consumer.newest = &lease;
+  message.lease = &lease;
+  wheel_.set(lease, now.steady_ms + lease_ms);
+  return lease;
+}
+
+Lease* Leases::find(LeaseId id, SessionId session) {
+  Lease* const lease = table_.find(id);
+  return lease != nullptr && lease->consumer->session == session ? lease : nullptr;
+}
+
+bool Leases::extend(Lease& lease, const Now& now, std::uint64_t lease_ms) {
+  const std::uint64_t ends_ms = now.steady_ms + lease_ms;
+  if (ends_ms > lease.ends_latest_ms) return false;
+  wheel_.cancel(lease);
+  wheel_.set(lease, ends_ms);
+  return true;
+}
+
+Message& Leases::close(Lease& lease) {
+  Message& message = *lease.message;
+  Consumer& consumer = *lease.consumer;
+  wheel_.cancel(lease);
+  (lease.held_prev != nullptr ? lease.held_prev->held_next : consumer.oldest) = lease.held_next;
+  (lease.held_next != nullptr ? lease.held_next->held_prev : consumer.newest) = lease.held_prev;
+  consumer.held -= 1;
+  message.lease = nullptr;
+  table_.close(lease);
+  return message;
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,91 @@
+#pragma once
+// engine/message.h: one message in one queue.
+//
+// Shapes   one block of memory: Message, then headers, then payload. At most 128 bytes beside the payload for a ready message
+//          (tests/unit/engine/message_test.cpp), so what only failed messages need lives in History.
+// Owns     its bytes and its History. Made by Message::make, freed by Message::free.
+// Source   spec/semantics.md "Life of a message".
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "engine/timer_wheel.h"
+
+namespace sluice::engine {
+
+struct Queue;
+struct Lease;
+
+enum class MessageState : std::uint8_t {
+  ready,     // in its queue's ReadyList, by priority and position
+  delayed,   // in the delay wheel, until when_ms
+  leased,    // held by `lease`
+};
+
+// How a message became a dead letter.
+enum class DeadReason : std::uint8_t { none, rejected, attempts, overflow, expired };
+std::string_view name(DeadReason reason);
+
+// What happened to a message beyond its first delivery.
+struct History {
+  std::uint32_t nacks = 0;
+  std::uint32_t expiries = 0;
+  std::uint32_t disconnects = 0;
+  std::uint32_t releases = 0;
+  std::string error;  // the last failure's text
+
+  // Dead letters only.
+  DeadReason reason = DeadReason::none;
+  std::string origin;
+  std::uint64_t dead_at_ms = 0;      // wall
+  std::uint32_t dead_deliveries = 0;  // the counters as they were when it died
+  std::uint32_t dead_nacks = 0;
+  std::uint32_t dead_expiries = 0;
+  std::uint32_t dead_disconnects = 0;
+  std::uint32_t dead_releases = 0;
+
+  std::uint64_t attempts() const {
+    return std::uint64_t{nacks} + std::uint64_t{expiries} + std::uint64_t{disconnects};
+  }
+};
+
+struct Message : TimerNode {  // TimerNode: the ready list's or the delay wheel's links
+  // All messages of the queue, by position.
+  Message* queue_prev = nullptr;
+  Message* queue_next = nullptr;
+  Queue* queue = nullptr;
+  std::unique_ptr<History> history;
+  Lease* lease = nullptr;  // while leased
+  MessageId id{};
+  std::uint64_t position = 0;  // place in the queue; rises
+  std::uint64_t published_ms = 0;  // wall
+  std::uint32_t deliveries = 0;
+  std::uint32_t payload_bytes = 0;
+  std::uint16_t headers_bytes = 0;
+  std::uint8_t priority = 0;
+  MessageState state = MessageState::ready;
+  bool returned = false;  // ready, but in the ReadyList's set of those that came back to an old place
+
+  static Message* make(std::string_view payload, std::string_view headers);
+  static void free(Message* message);
+
+  std::string_view headers() const { return {bytes(), headers_bytes}; }
+  std::string_view payload() const { return {bytes() + headers_bytes, payload_bytes}; }
+  // What credit and limits count.
+  std::uint64_t size() const { return std::uint64_t{payload_bytes} + headers_bytes; }
+  std::uint64_t attempts() const { return history == nullptr ? 0 : history->attempts(); }
+  History& past() {
+    if (history == nullptr) history = std::make_unique<History>();
+    return *history;
+  }
+
+ private:
+  Message() = default;
+  ~Message() = default;
+  const char* bytes() const { return reinterpret_cast<const char*>(this + 1); }
+};
+
+}  // namespace sluice::engine

@@ -1,0 +1,110 @@
+#include "engine/messages.h"
+
+#include "base/check.h"
+
+namespace sluice::engine {
+
+Message& Messages::publish(Queue& queue, const wire::PublishMessage& published, const Now& now) {
+  Message& message = *Message::make(published.payload, published.headers);
+  message.id = MessageId{next_id_++};
+  message.published_ms = now.wall_ms;
+  message.priority = published.priority;
+  append(queue, message);
+  if (published.delay_ms == 0) {
+    make_ready(message);
+    records_.enqueued(message, 0);
+  } else {
+    message.state = MessageState::delayed;
+    ++queue.delayed_count;
+    wheel_.set(message, now.steady_ms + published.delay_ms);
+    records_.enqueued(message, now.wall_ms + published.delay_ms);
+  }
+  return message;
+}
+
+void Messages::release(Message& message) {
+  SLUICE_CHECK(message.state == MessageState::leased && message.lease == nullptr);
+  --message.queue->leased_count;
+  make_ready(message);
+  records_.returned(message, 0);
+}
+
+void Messages::delay(Message& message, const Now& now, std::uint64_t wait_ms) {
+  if (wait_ms == 0) return release(message);
+  SLUICE_CHECK(message.state == MessageState::leased && message.lease == nullptr);
+  --message.queue->leased_count;
+  ++message.queue->delayed_count;
+  message.state = MessageState::delayed;
+  wheel_.set(message, now.steady_ms + wait_ms);
+  records_.returned(message, now.wall_ms + wait_ms);
+}
+
+void Messages::end(Message& message, Ended how) {
+  leave(message);
+  Counters& counters = message.queue->counters;
+  switch (how) {
+    case Ended::acked: ++counters.acked; break;
+    case Ended::purged: ++counters.purged; break;
+    case Ended::dropped: ++counters.dropped; break;
+  }
+  records_.ended(message, how);
+  Message::free(&message);
+}
+
+void Messages::move(Message& message, Queue& to) {
+  const Queue& from = *message.queue;
+  leave(message);
+  append(to, message);
+  make_ready(message);
+  records_.moved(message, from, to);
+}
+
+bool Messages::wake(const Now& now, std::size_t limit) {
+  return wheel_.advance(now.steady_ms, limit, [this](Message& message) {
+    --message.queue->delayed_count;
+    make_ready(message);
+  });
+}
+
+void Messages::append(Queue& queue, Message& message) {
+  message.queue = &queue;
+  message.position = next_position_++;
+  message.queue_prev = queue.last;
+  message.queue_next = nullptr;
+  (queue.last != nullptr ? queue.last->queue_next : queue.first) = &message;
+  queue.last = &message;
+  queue.bytes += message.size();
+  bytes_ += message.size();
+  ++queue.counters.enqueued;
+}
+
+void Messages::leave(Message& message) {
+  Queue& queue = *message.queue;
+  switch (message.state) {
+    case MessageState::ready:
+      queue.ready.remove(message);
+      --queue.ready_count;
+      break;
+    case MessageState::delayed:
+      wheel_.cancel(message);
+      --queue.delayed_count;
+      break;
+    case MessageState::leased:
+      SLUICE_CHECK(message.lease == nullptr);
+      --queue.leased_count;
+      break;
+  }
+  (message.queue_prev != nullptr ? message.queue_prev->queue_next : queue.first) = message.queue_next;
+  (message.queue_next != nullptr ? message.queue_next->queue_prev : queue.last) = message.queue_prev;
+  queue.bytes -= message.size();
+  bytes_ -= message.size();
+}
+
+void Messages::make_ready(Message& message) {
+  Queue& queue = *message.queue;
+  queue.ready.add(message);
+  ++queue.ready_count;
+  if (!queue.consumers.empty()) dispatcher_.mark(queue);
+}
+
+}  // namespace sluice::engine

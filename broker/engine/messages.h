@@ -1,0 +1,55 @@
+#pragma once
+// engine/messages.h: the steps of a message's life, each of which keeps lists, counts and records in agreement.
+//
+// Place    used by publisher, attempts, dead_letters and admin; nobody else changes a message's state.
+// Threads  one.
+// Owns     every message that is in a queue.
+// Source   spec/semantics.md "Life of a message".
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/dispatcher.h"
+#include "engine/now.h"
+#include "engine/queue.h"
+#include "engine/records.h"
+#include "engine/timer_wheel.h"
+
+namespace sluice::engine {
+
+class Messages {
+ public:
+  Messages(Dispatcher& dispatcher, Records& records) : dispatcher_(dispatcher), records_(records) {}
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+
+  // A new message at the end of the queue, to be delivered after `delay_ms`.
+  Message& publish(Queue& queue, const wire::PublishMessage& published, const Now& now);
+  // A leased message comes back. REQUIRES: its lease is closed.
+  void release(Message& message);
+  void delay(Message& message, const Now& now, std::uint64_t wait_ms);
+  // The message leaves for good. REQUIRES: no open lease.
+  void end(Message& message, Ended how);
+  // To the end of another queue, ready. Its id is kept. REQUIRES: no open lease.
+  void move(Message& message, Queue& to);
+
+  // Makes ready what is due, at most `limit`; true if there is more.
+  bool wake(const Now& now, std::size_t limit);
+  std::optional<std::uint64_t> next_ms() { return wheel_.next_ms(); }
+
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  void append(Queue& queue, Message& message);
+  void leave(Message& message);
+  void make_ready(Message& message);
+
+  Dispatcher& dispatcher_;
+  Records& records_;
+  TimerWheel<Message> wheel_;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t next_position_ = 1;
+  std::uint64_t bytes_ = 0;  // of all queues, payloads and headers
+};
+
+}  // namespace sluice::engine

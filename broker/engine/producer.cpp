@@ -1,0 +1,50 @@
+#include "engine/producer.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace sluice::engine {
+
+std::optional<std::uint64_t> Producer::find(std::uint64_t sequence) const {
+  if (sequence > last_) return std::nullopt;
+  // Newest first: a resend begins at the first unconfirmed one, which is among the last.
+  for (auto run = runs_.rbegin(); run != runs_.rend(); ++run)
+    if (sequence >= run->first_sequence && sequence < run->first_sequence + run->count)
+      return run->first_id + (sequence - run->first_sequence);
+  return std::nullopt;
+}
+
+void Producer::accepted(std::uint64_t sequence, std::uint64_t id) {
+  add_accepted(runs_, sequence, id);
+  decided(sequence);
+  while (runs_.front().first_sequence + runs_.front().count + kRememberedMax <= last_) runs_.pop_front();
+}
+
+void Producer::decided(std::uint64_t sequence) {
+  known_ = true;
+  last_ = std::max(last_, sequence);
+}
+
+Producer& ProducerTable::open(std::string_view name) {
+  auto& entry = entries_[std::string(name)];
+  if (entry == nullptr) entry = std::make_unique<Entry>();
+  ++entry->sessions;
+  entry->idle_turn = 0;
+  return entry->producer;
+}
+
+void ProducerTable::close(std::string_view name) {
+  Entry& entry = *entries_.at(std::string(name));
+  SLUICE_CHECK(entry.sessions > 0);
+  if (--entry.sessions > 0) return;
+  entry.idle_turn = ++idle_turn_;
+  idle_.emplace_back(std::string(name), idle_turn_);
+  while (idle_.size() > kIdleMax) {
+    const auto found = entries_.find(idle_.front().first);
+    if (found != entries_.end() && found->second->idle_turn == idle_.front().second) entries_.erase(found);
+    idle_.pop_front();
+  }
+}
+
+}  // namespace sluice::engine

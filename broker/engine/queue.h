@@ -1,0 +1,72 @@
+#pragma once
+// engine/queue.h: a queue and the consumers on it. Data; what is done with them is in messages, leases and dispatcher.
+//
+// Threads  one.
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "engine/counters.h"
+#include "engine/message.h"
+#include "engine/policy.h"
+#include "engine/ready_list.h"
+#include "wire/frames.h"
+
+namespace sluice::engine {
+
+struct Queue;
+struct Peer;
+
+struct Consumer {
+  Peer* peer = nullptr;
+  SessionId session{};
+  std::uint64_t number = 0;  // the client's
+  Queue* queue = nullptr;
+  std::uint64_t credit_messages = 0;
+  std::int64_t credit_bytes = 0;  // may end below 0 by one delivery
+  std::uint64_t held = 0;         // leases
+  Lease* oldest = nullptr;        // its leases, in order of hand-out
+  Lease* newest = nullptr;
+  std::uint64_t served_turn = 0;  // when it was last given something; orders consumers of equal load
+  std::uint64_t listed_held = 0;  // `held` under which it stands in Queue::available
+  bool listed = false;
+  bool cancelled = false;         // off its queue; stays until its leases have ended
+  bool touched = false;                  // in Queue::touched
+  std::vector<Message*> assigned;        // this turn's deliveries, before they have leases
+  std::vector<wire::LeaseRange> lost;    // this turn's expired leases, not yet told
+
+  bool has_credit() const { return credit_messages > 0 && credit_bytes > 0; }
+};
+
+// Consumers with credit: the least loaded first, then the one that waited longest.
+struct ByLoad {
+  bool operator()(const Consumer* a, const Consumer* b) const {
+    if (a->listed_held != b->listed_held) return a->listed_held < b->listed_held;
+    return a->served_turn < b->served_turn;  // unique
+  }
+};
+
+struct Queue {
+  std::string name;
+  Policy policy;
+  bool dead_letters = false;  // its name ends in .dlq
+  ReadyList ready;
+  Message* first = nullptr;  // all messages, by position
+  Message* last = nullptr;
+  std::uint64_t ready_count = 0;
+  std::uint64_t delayed_count = 0;
+  std::uint64_t leased_count = 0;
+  std::uint64_t bytes = 0;  // payloads and headers
+  Counters counters;
+  std::vector<Consumer*> consumers;           // in order of arrival
+  std::set<Consumer*, ByLoad> available;
+  std::vector<Consumer*> touched;             // load or credit changed since the last dispatch
+  bool dirty = false;                         // on the dispatcher's list
+
+  std::uint64_t count() const { return ready_count + delayed_count + leased_count; }
+};
+
+}  // namespace sluice::engine

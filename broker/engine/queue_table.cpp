@@ -1,0 +1,51 @@
+#include "engine/queue_table.h"
+
+#include "base/check.h"
+#include "engine/queue_name.h"
+
+namespace sluice::engine {
+
+Queue* QueueTable::find(std::string_view name) {
+  const auto found = queues_.find(name);
+  return found == queues_.end() ? nullptr : found->second.get();
+}
+
+Result<Queue*> QueueTable::get(std::string_view name) {
+  if (Queue* const queue = find(name)) return queue;
+  if (auto error = queue_name_error(name)) return fail(ErrorCode::bad_queue_name, *std::move(error));
+  return fail(ErrorCode::unknown_queue, "no queue " + std::string(name));
+}
+
+Result<Queue*> QueueTable::get_or_create(std::string_view name) {
+  if (Queue* const queue = find(name)) return queue;
+  if (!auto_create_) return get(name);
+  return create(name, defaults_);
+}
+
+Result<Queue*> QueueTable::create(std::string_view name, const Policy& policy) {
+  if (auto error = queue_name_error(name)) return fail(ErrorCode::bad_queue_name, *std::move(error));
+  if (queues_.size() >= queues_max_)
+    return fail(ErrorCode::queue_limit, "the broker has " + std::to_string(queues_max_) + " queues, its limit");
+  return &insert(name, policy);
+}
+
+Queue& QueueTable::dead_letters_of(const Queue& origin) {
+  const std::string name = dead_letter_name(origin.name);
+  if (Queue* const queue = find(name)) return *queue;
+  return insert(name, defaults_);
+}
+
+Queue& QueueTable::insert(std::string_view name, const Policy& policy) {
+  auto queue = std::make_unique<Queue>();
+  queue->name = name;
+  queue->policy = policy;
+  queue->dead_letters = is_dead_letter_name(name);
+  return *queues_.emplace(std::string(name), std::move(queue)).first->second;
+}
+
+void QueueTable::erase(Queue& queue) {
+  SLUICE_CHECK(queue.first == nullptr && queue.consumers.empty());
+  queues_.erase(queue.name);
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,49 @@
+#pragma once
+// engine/queue_table.h: all queues, by name.
+//
+// Errors   bad_queue_name, unknown_queue, queue_limit.
+// Owns     the queues, not their messages.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "engine/queue.h"
+
+namespace sluice::engine {
+
+class QueueTable {
+ public:
+  QueueTable(const Policy& defaults, std::uint64_t queues_max, bool auto_create)
+      : defaults_(defaults), queues_max_(queues_max), auto_create_(auto_create) {}
+
+  // nullptr if there is none.
+  Queue* find(std::string_view name);
+  // The queue, or unknown_queue or bad_queue_name.
+  Result<Queue*> get(std::string_view name);
+  // The queue, made with the default policy when there is none and auto-create is on.
+  Result<Queue*> get_or_create(std::string_view name);
+  Result<Queue*> create(std::string_view name, const Policy& policy);
+  // For the broker's own use: a dead-letter queue is made by need, whatever the limit says, so that no dead letter is lost.
+  Queue& dead_letters_of(const Queue& origin);
+  // REQUIRES: no messages, no consumers.
+  void erase(Queue& queue);
+
+  const std::map<std::string, std::unique_ptr<Queue>, std::less<>>& by_name() const { return queues_; }
+  const Policy& defaults() const { return defaults_; }
+  std::size_t size() const { return queues_.size(); }
+
+ private:
+  Queue& insert(std::string_view name, const Policy& policy);
+
+  Policy defaults_;
+  std::uint64_t queues_max_;
+  bool auto_create_;
+  std::map<std::string, std::unique_ptr<Queue>, std::less<>> queues_;
+};
+
+}  // namespace sluice::engine

@@ -1,0 +1,311 @@
+#include "server/server.h"
+
+#include <algorithm>
+
+#include "wire/errors.h"
+
+namespace sluice::server {
+namespace {
+
+// A turn takes at most this much from the socket, so that timers, deliveries and confirmations are never far away and one
+// flooding peer cannot keep the others waiting.
+constexpr std::size_t kTurnFramesMax = 256;
+constexpr std::size_t kTurnBytesMax = 2 * 1024 * 1024;
+
+// A peer that does not read is tried again this often: its socket gives no signal of its own.
+constexpr std::int64_t kBlockedRetryMs = 5;
+constexpr std::uint64_t kStallMs = 500;
+constexpr std::uint32_t kPeerLogLinesASecond = 10;
+
+template <class... Handlers>
+struct Overloaded : Handlers... {
+  using Handlers::operator()...;
+};
+
+}  // namespace
+
+Server::Server(const ServerOptions& options, io::Clock& clock, io::Router& router, journal::Journal& journal,
+               log::Logger& logger)
+    : options_(options),
+      clock_(clock),
+      router_(router),
+      journal_(journal),
+      logger_(logger),
+      peer_log_(logger, kPeerLogLinesASecond),
+      outbox_(options.outbox, router),
+      engine_(options.engine, records_, outbox_),
+      time_(clock.now()),
+      started_ms_(time_.steady_ms) {}
+
+bool Server::turn() {
+  const std::int64_t waits_ms = wait_ms();
+  router_.wait(waits_ms);
+  const std::uint64_t before_ms = time_.steady_ms;
+  time_ = clock_.now();
+  notice_stall(time_.steady_ms, waits_ms < 0 ? time_.steady_ms : before_ms + static_cast<std::uint64_t>(waits_ms));
+  handle_events();
+  const bool more_frames = receive_frames();
+  check_sessions();
+  const bool more_due = engine_.finish_turn(now());
+  if (records_.count() != records_seen_) {
+    records_seen_ = records_.count();
+    journal_.append({});
+  }
+  outbox_.seal(journal_.last());
+  busy_ = more_frames || more_due;
+  send();
+  memory_.look(engine_.message_bytes());
+  return !drained();
+}
+
+std::int64_t Server::wait_ms() {
+  if (busy_) return 0;
+  std::optional<std::uint64_t> due_ms = engine_.next_due_ms();
+  const auto sooner = [&due_ms](std::uint64_t at_ms) { due_ms = std::min(due_ms.value_or(at_ms), at_ms); };
+  if (const auto check_ms = sessions_.next_check_ms()) sooner(*check_ms);
+  if (drain_.draining()) sooner(drain_.deadline_ms());
+  std::int64_t wait_ms = -1;
+  if (due_ms) {
+    const std::uint64_t now_ms = clock_.now().steady_ms;
+    wait_ms = *due_ms > now_ms ? static_cast<std::int64_t>(std::min<std::uint64_t>(*due_ms - now_ms, 3'600'000)) : 0;
+  }
+  if (outbox_.has_blocked()) wait_ms = wait_ms < 0 ? kBlockedRetryMs : std::min(wait_ms, kBlockedRetryMs);
+  return wait_ms;
+}
+
+// This turn began so much later than it should have: the process was stopped, or the machine was.
+void Server::notice_stall(std::uint64_t now_ms, std::uint64_t planned_ms) {
+  const std::uint64_t late_ms = now_ms > planned_ms ? now_ms - planned_ms : 0;
+  if (late_ms < kStallMs) return;
+  sessions_.forgive(late_ms);
+  logger_.warn("server", "stalled", {{"late_ms", late_ms}});
+}
+
+void Server::handle_events() {
+  const io::RouterEvents events = router_.events();
+  counters_.connections_accepted += events.accepted;
+  counters_.handshakes_failed += events.handshakes_failed;
+  counters_.connections_closed += events.closed.size();
+  for (const int connection : events.closed)
+    if (const session::Session* session = sessions_.find_connection(connection)) close_session(session->id, "closed");
+}
+
+bool Server::receive_frames() {
+  io::Received received;
+  std::size_t bytes = 0;
+  for (std::size_t count = 0; count < kTurnFramesMax && bytes < kTurnBytesMax; ++count) {
+    if (!router_.receive(received)) return false;
+    bytes += received.body.size();
+    ++counters_.frames_received;
+    receive(received);
+  }
+  return true;
+}
+
+void Server::receive(const io::Received& received) {
+  session::Session* const session = sessions_.find(received.route);
+  if (session == nullptr) return receive_unknown(received);
+  session->heard_ms = time_.steady_ms;
+  if (received.parts != 1) {
+    ++counters_.frames_malformed;
+    return refuse(*session, {ErrorCode::malformed_frame,
+                             "a message has one part, this one has " + std::to_string(received.parts), {}, {}, 0});
+  }
+  const auto frame = wire::decode_client_frame(received.body);
+  if (!frame) {
+    ++counters_.frames_malformed;
+    return refuse(*session, frame.error());
+  }
+  if (const auto* hello = std::get_if<wire::Hello>(&*frame)) return open_session(received, *hello);
+  apply(*session, *frame);
+}
+
+void Server::receive_unknown(const io::Received& received) {
+  // What happened to the connection's number before: a new peer may have it already.
+  handle_events();
+  const io::Route route(received.route);
+  if (received.parts == 1) {
+    const auto frame = wire::decode_client_frame(received.body);
+    if (!frame) ++counters_.frames_malformed;
+    if (frame) {
+      if (const auto* hello = std::get_if<wire::Hello>(&*frame)) return open_session(received, *hello);
+    } else if (frame.error().code != ErrorCode::malformed_frame) {
+      outbox_.send_now(route, wire::ErrorFrame{wire::error_body(frame.error().code, frame.error().text), frame.error().request});
+      return;
+    }
+  }
+  ++counters_.frames_without_session;
+  outbox_.send_now(route, wire::ErrorFrame{wire::error_body(ErrorCode::hello_required, "no session on this connection: say HELLO"),
+                                           std::nullopt});
+}
+
+// The answer goes where the peer looks for it.
+void Server::refuse(session::Session& session, const wire::DecodeError& error) {
+  peer_log_.log(time_.steady_ms, log::Level::warn, "session", "frame_refused",
+                {{"session", raw(session.id)}, {"error", error_info(error.code).name}, {"text", error.text}});
+  const wire::ErrorBody body = wire::error_body(error.code, error.text);
+  if (error.first_sequence && error.message_count > 0) {
+    engine_.refuse_publish(session.id, *error.first_sequence, error.message_count, body);
+  } else if (error.request) {
+    outbox_.reply(session.id, {*error.request, std::nullopt, body});
+  } else {
+    outbox_.error(session.id, {body, std::nullopt});
+  }
+  if (++session.malformed > options_.malformed_max)
+    end_session(session.id, ErrorCode::malformed_frame, "more than " + std::to_string(options_.malformed_max) + " frames that cannot be decoded");
+}
+
+void Server::open_session(const io::Received& received, const wire::Hello& hello) {
+  const io::Route route(received.route);
+  const auto refuse_peer = [&](ErrorCode code, const std::string& text) {
+    ++counters_.sessions_refused;
+    outbox_.send_now(route, wire::ErrorFrame{wire::error_body(code, text), std::nullopt});
+  };
+  if (hello.protocol < wire::kProtocolVersion)
+    return refuse_peer(ErrorCode::unsupported_protocol, "this broker speaks protocol 1, not " + std::to_string(hello.protocol));
+  if (const session::Session* old = sessions_.find(received.route)) close_session(old->id, "hello_again");
+  // A new peer on a known connection: the old one is gone, and its event is still under way.
+  if (const session::Session* old = sessions_.find_connection(received.connection)) close_session(old->id, "connection_reused");
+  if (drain_.draining()) return refuse_peer(ErrorCode::draining, "the broker is shutting down");
+  if (sessions_.size() >= options_.sessions_max)
+    return refuse_peer(ErrorCode::session_limit, "the broker has " + std::to_string(options_.sessions_max) + " sessions, its limit");
+
+  session::Session& session = sessions_.open(route, received.connection, hello.heartbeat_ms.value_or(options_.heartbeat_ms), time_.steady_ms);
+  session.client = hello.client;
+  session.agent = hello.agent;
+  wire::Welcome welcome;
+  welcome.session = raw(session.id);
+  welcome.broker = "sluiced " + options_.version;
+  welcome.heartbeat_ms = session.heartbeat_ms;
+  welcome.publish_messages = options_.engine.window.messages;
+  welcome.publish_bytes = options_.engine.window.bytes;
+  welcome.frame_bytes_max = options_.outbox.frame_bytes_max;
+  welcome.credit_messages_max = options_.engine.credit.messages_max;
+  welcome.credit_bytes_max = options_.engine.credit.bytes_max;
+  welcome.sync = journal_.sync();
+  welcome.producer_sequence = engine_.open_session(session.id, hello.producer);
+  outbox_.open(session.id, route);
+  ++counters_.sessions_opened;
+  logger_.info("session", "session_opened", {{"session", raw(session.id)}, {"client", session.client}, {"agent", session.agent}});
+  // Past the line, so that a peer which is dead already holds nothing for a moment.
+  if (outbox_.send_now(route, welcome) == io::SendResult::gone) close_session(session.id, "closed");
+}
+
+void Server::close_session(SessionId id, std::string_view why) {
+  const session::Session& session = *sessions_.find(id);
+  logger_.info("session", "session_closed", {{"session", raw(id)}, {"client", session.client}, {"reason", why}});
+  ++counters_.sessions_closed;
+  engine_.close_session(id, now());
+  outbox_.close(id);
+  sessions_.close(id);
+}
+
+void Server::end_session(SessionId id, ErrorCode code, const std::string& text) {
+  outbox_.send_now(sessions_.find(id)->route, wire::Bye{static_cast<std::uint64_t>(code), text});
+  close_session(id, error_info(code).name);
+}
+
+void Server::check_sessions() {
+  const session::SessionTable::Due due = sessions_.check(time_.steady_ms);
+  for (const SessionId id : due.silent) {
+    ++counters_.sessions_silent;
+    end_session(id, ErrorCode::heartbeat_missed, "nothing heard for three heartbeats");
+  }
+  for (const SessionId id : due.to_tell)
+    if (sessions_.find(id) != nullptr) outbox_.add(id, wire::Heartbeat{});
+  peer_log_.tick(time_.steady_ms);
+}
+
+void Server::send() {
+  outbox_.send_through(journal_.durable());
+  for (const SessionId id : outbox_.told())
+    if (session::Session* session = sessions_.find(id)) session->told_ms = time_.steady_ms;
+  outbox_.forget_told();
+  for (const outbox::LostSession& lost : outbox_.take_lost()) {
+    if (sessions_.find(lost.session) == nullptr) continue;
+    if (lost.why == outbox::Lost::slow) {
+      ++counters_.sessions_slow;
+      end_session(lost.session, ErrorCode::slow_peer, "too many bytes wait for this peer");
+    } else {
+      close_session(lost.session, "closed");
+    }
+    busy_ = true;
+  }
+}
+
+void Server::apply(session::Session& session, const wire::ClientFrame& frame) {
+  if (drain_.draining() && refused_by_drain(session, frame)) return;
+  std::visit(Overloaded{
+                 [](const wire::Heartbeat&) {},
+                 [&](const wire::Bye&) { close_session(session.id, "bye"); },
+                 [](const wire::Hello&) {},  // opens a session: see receive()
+                 [&](const wire::Publish& publish) { engine_.apply(session.id, publish, now()); },
+                 [&](const wire::Consume& consume) { engine_.apply(session.id, consume); },
+                 [&](const wire::Cancel& cancel) { engine_.apply(session.id, cancel); },
+                 [&](const wire::Settle& settle) { engine_.apply(session.id, settle, now()); },
+                 [&](const wire::Request& asked) { request(session, asked); },
+             },
+             frame);
+}
+
+void Server::request(session::Session& session, const wire::Request& asked) {
+  if (asked.verb != "server.info") return engine_.apply(session.id, asked, now());
+  wire::Reply reply;
+  reply.request = asked.request;
+  if (asked.arguments.empty()) {
+    reply.result = info(session);
+  } else {
+    reply.error = wire::error_body(ErrorCode::bad_field, asked.arguments.entries().front().first + ": no argument of this verb");
+  }
+  outbox_.reply(session.id, reply);
+}
+
+wire::Map Server::info(const session::Session& session) const {
+  wire::Map map = engine_.totals();
+  wire::Map counters = *map.find("counters")->get_if<wire::Map>();
+  counters_.add_to(counters);
+  map.set("counters", std::move(counters))
+      .set("version", options_.version)
+      .set("protocol", wire::kProtocolVersion)
+      .set("session", raw(session.id))
+      .set("uptime_ms", time_.steady_ms - started_ms_)
+      .set("sync", journal_.sync())
+      .set("sessions", static_cast<std::uint64_t>(sessions_.size()))
+      .set("memory_bytes", resident_bytes())
+      .set("outbox_bytes", outbox_.bytes());
+  return map;
+}
+
+void Server::stop() {
+  if (drain_.draining()) {
+    logger_.warn("server", "stopped_at_once");
+    return drain_.stop_at_once();
+  }
+  drain_.begin(clock_.now().steady_ms, options_.drain_timeout_ms);
+  engine_.pause_deliveries();
+  logger_.info("server", "draining", {{"deadline_ms", options_.drain_timeout_ms}, {"leases", engine_.live_leases()}});
+  for (const SessionId id : sessions_.ids()) outbox_.add(id, wire::Draining{options_.drain_timeout_ms});
+  busy_ = true;
+}
+
+bool Server::refused_by_drain(session::Session& session, const wire::ClientFrame& frame) {
+  const wire::ErrorBody error = wire::error_body(ErrorCode::draining, "the broker is shutting down");
+  if (const auto* publish = std::get_if<wire::Publish>(&frame)) {
+    engine_.refuse_publish(session.id, publish->first_sequence, publish->messages.size(), error);
+    return true;
+  }
+  if (const auto* consume = std::get_if<wire::Consume>(&frame)) {
+    outbox_.reply(session.id, {consume->request, std::nullopt, error});
+    return true;
+  }
+  return false;
+}
+
+bool Server::drained() {
+  if (!drain_.over(time_.steady_ms, engine_.live_leases())) return false;
+  logger_.info("server", "drained", {{"leases_left", engine_.live_leases()}});
+  for (const SessionId id : sessions_.ids()) end_session(id, ErrorCode::draining, "the broker is shutting down");
+  return true;
+}
+
+}  // namespace sluice::server

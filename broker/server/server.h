@@ -1,0 +1,94 @@
+#pragma once
+// server/server.h: the loop. turn() is the way of every message, in one screen.
+//
+// Place    router -> sessions -> decode -> engine -> journal -> outbox -> router.
+// Errors   what a peer does wrong is answered to that peer and counted.
+// Threads  one: everything here belongs to the thread that calls run().
+// Owns     sessions, engine, outbox; borrows clock, router, journal and logger, which outlive it.
+// Source   spec/protocol.md sections 5, 6 and 11.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/engine.h"
+#include "engine/records.h"
+#include "io/clock.h"
+#include "io/router.h"
+#include "journal/journal.h"
+#include "log/limiter.h"
+#include "log/logger.h"
+#include "outbox/outbox.h"
+#include "server/drain.h"
+#include "server/memory.h"
+#include "server/server_counters.h"
+#include "session/session_table.h"
+#include "wire/codec.h"
+
+namespace sluice::server {
+
+struct ServerOptions {
+  engine::EngineOptions engine;
+  outbox::OutboxOptions outbox;
+  std::uint64_t sessions_max = 10'000;
+  std::uint64_t heartbeat_ms = 5'000;
+  std::uint64_t malformed_max = 100;  // frames a session
+  std::uint64_t drain_timeout_ms = 10'000;
+  std::string version;
+};
+
+class Server {
+ public:
+  Server(const ServerOptions& options, io::Clock& clock, io::Router& router, journal::Journal& journal, log::Logger& logger);
+
+  // One turn: waits until there is something to do, then does it. False: drained, stop.
+  bool turn();
+  // A request to stop came: drain; the second one stops at once.
+  void stop();
+
+ private:
+  std::int64_t wait_ms();
+  void notice_stall(std::uint64_t now_ms, std::uint64_t planned_ms);
+  void handle_events();
+  // True if the socket may hold more.
+  bool receive_frames();
+  void receive(const io::Received& received);
+  void receive_unknown(const io::Received& received);
+  void refuse(session::Session& session, const wire::DecodeError& error);
+
+  void open_session(const io::Received& received, const wire::Hello& hello);
+  void close_session(SessionId id, std::string_view why);
+  // Tells the peer, then closes.
+  void end_session(SessionId id, ErrorCode code, const std::string& text);
+  void check_sessions();
+  void send();
+
+  void apply(session::Session& session, const wire::ClientFrame& frame);
+  void request(session::Session& session, const wire::Request& request);
+  wire::Map info(const session::Session& session) const;
+  bool refused_by_drain(session::Session& session, const wire::ClientFrame& frame);
+  bool drained();
+
+  engine::Now now() const { return {time_.steady_ms, time_.wall_ms}; }
+
+  ServerOptions options_;
+  io::Clock& clock_;
+  io::Router& router_;
+  journal::Journal& journal_;
+  log::Logger& logger_;
+  log::Limiter peer_log_;  // what peers can cause at will
+  engine::NoRecords records_;
+  outbox::Outbox outbox_;
+  engine::Engine engine_;
+  session::SessionTable sessions_;
+  MemoryTrimmer memory_;
+  ServerCounters counters_;
+  Drain drain_;
+  io::Time time_;               // of this turn
+  std::uint64_t started_ms_;
+  std::uint64_t records_seen_ = 0;
+  bool busy_ = false;  // there is more to do: the next turn must not wait
+};
+
+}  // namespace sluice::server
