@@ -6,10 +6,12 @@
 namespace sluice::config {
 namespace {
 
-// Not ours to judge: those of the `sluice` command, of the build and its tests, and the version that images like to state.
-constexpr std::array<std::string_view, 8> kForeign = {"SLUICE_URL",     "SLUICE_TIMEOUT", "SLUICE_JSON",
-                                                      "SLUICE_COLOR",   "SLUICE_BIN_DIR", "SLUICE_SOURCE_DIR",
-                                                      "SLUICE_PROFILE", "SLUICE_VERSION"};
+// Not ours to judge: those of the `sluice` command and of what it runs for each message, of the build and its tests, and the
+// version that images like to state.
+constexpr std::array<std::string_view, 12> kForeign = {"SLUICE_URL",      "SLUICE_TIMEOUT",        "SLUICE_JSON",
+                                                       "SLUICE_COLOR",    "SLUICE_QUEUE",          "SLUICE_MESSAGE_ID",
+                                                       "SLUICE_LEASE_ID", "SLUICE_DELIVERY_COUNT", "SLUICE_ATTEMPTS",
+                                                       "SLUICE_BIN_DIR",  "SLUICE_PROFILE",        "SLUICE_VERSION"};
 // Kubernetes adds the first two to every container beside a service that is called sluice.
 constexpr std::array<std::string_view, 3> kForeignPrefixes = {"SLUICE_SERVICE_", "SLUICE_PORT", "SLUICE_TEST_"};
 

@@ -98,6 +98,7 @@ void Dispatcher::relist(Consumer& consumer) {
     if (consumer.has_credit()) {  // moves the set's node: no allocation
       auto node = consumer.queue->available.extract(&consumer);
       consumer.listed_held = consumer.held;
+      consumer.listed_turn = consumer.served_turn;
       consumer.queue->available.insert(std::move(node));
     } else {
       unlist(consumer);
@@ -107,6 +108,7 @@ void Dispatcher::relist(Consumer& consumer) {
   if (!consumer.has_credit()) return;
   consumer.listed = true;
   consumer.listed_held = consumer.held;
+  consumer.listed_turn = consumer.served_turn;
   consumer.queue->available.insert(&consumer);
 }
 

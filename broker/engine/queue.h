@@ -31,7 +31,9 @@ struct Consumer {
   Lease* oldest = nullptr;        // its leases, in order of hand-out
   Lease* newest = nullptr;
   std::uint64_t served_turn = 0;  // when it was last given something; orders consumers of equal load
-  std::uint64_t listed_held = 0;  // `held` under which it stands in Queue::available
+  // As they were when it was put into Queue::available: they order it there and may not change meanwhile.
+  std::uint64_t listed_held = 0;
+  std::uint64_t listed_turn = 0;
   bool listed = false;
   bool cancelled = false;         // off its queue; stays until its leases have ended
   bool touched = false;                  // in Queue::touched
@@ -45,7 +47,7 @@ struct Consumer {
 struct ByLoad {
   bool operator()(const Consumer* a, const Consumer* b) const {
     if (a->listed_held != b->listed_held) return a->listed_held < b->listed_held;
-    return a->served_turn < b->served_turn;  // unique
+    return a->listed_turn < b->listed_turn;  // unique
   }
 };
 

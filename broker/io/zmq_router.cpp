@@ -35,7 +35,7 @@ ZmqRouter::ZmqRouter(const ZmqRouterOptions& options) : options_(options) {
   seed_routing_ids();
   router_ = zmq::socket_t(context_, zmq::socket_type::router);
   router_.set(zmq::sockopt::router_mandatory, true);
-  router_.set(zmq::sockopt::linger, 0);
+  router_.set(zmq::sockopt::linger, 500);  // ms; lets the last BYE out, and no peer holds the exit up
   router_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options_.frame_bytes_max));
   router_.set(zmq::sockopt::handshake_ivl, 3'000);
   router_.set(zmq::sockopt::backlog, 1'024);

@@ -11,6 +11,10 @@ constexpr std::uint64_t kWindowMs = 1'000;
 
 Limiter::Limiter(Logger& logger, std::uint32_t lines_a_second) : logger_(logger), lines_max_(lines_a_second) {}
 
+Limiter::~Limiter() {
+  for (auto& [name, window] : windows_) tell(name, window);
+}
+
 bool Limiter::is_over(const Window& window, std::uint64_t now_ms) { return now_ms >= window.start_ms + kWindowMs; }
 
 void Limiter::log(std::uint64_t now_ms, Level level, std::string_view component, std::string_view name,
@@ -43,10 +47,14 @@ void Limiter::tick(std::uint64_t now_ms) {
   if (now_ms < next_tick_ms_) return;
   next_tick_ms_ = now_ms + kWindowMs;
   for (auto& [name, window] : windows_) {
-    if (window.suppressed == 0 || !is_over(window, now_ms)) continue;
-    logger_.log(window.level, window.component, name, {{"suppressed", window.suppressed}});
-    window.suppressed = 0;
+    if (is_over(window, now_ms)) tell(name, window);
   }
+}
+
+void Limiter::tell(const std::string& name, Window& window) {
+  if (window.suppressed == 0) return;
+  logger_.log(window.level, window.component, name, {{"suppressed", window.suppressed}});
+  window.suppressed = 0;
 }
 
 }  // namespace sluice::log

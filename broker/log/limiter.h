@@ -2,7 +2,8 @@
 // log/limiter.h: events that a peer can cause at will, at most so many a second of each name.
 //
 // Place    beside the Logger, wherever a refusal is logged.
-// Shapes   what is left out is counted and told: by a field `suppressed` of the next line of that name, or by tick().
+// Shapes   what is left out is counted and told: by a field `suppressed` of the next line of that name, by tick(), or when the
+//          limiter goes.
 // Units    *_ms on the monotonic scale of the loop.
 // Threads  one. Borrows the Logger, which outlives it.
 
@@ -20,6 +21,9 @@ namespace sluice::log {
 class Limiter {
  public:
   Limiter(Logger& logger, std::uint32_t lines_a_second);
+  ~Limiter();
+  Limiter(const Limiter&) = delete;
+  Limiter& operator=(const Limiter&) = delete;
 
   // REQUIRES: name is one of the program's own, not a peer's: each is remembered for good.
   void log(std::uint64_t now_ms, Level level, std::string_view component, std::string_view name,
@@ -37,6 +41,7 @@ class Limiter {
     std::uint64_t suppressed = 0;
   };
 
+  void tell(const std::string& name, Window& window);
   static bool is_over(const Window& window, std::uint64_t now_ms);
 
   Logger& logger_;

@@ -40,7 +40,7 @@ bool welcome_options(Reader& reader, const Path& path, Welcome& out) {
   OptionKeys keys(reader, path, kNames, UnknownKeys::ignore);
   if (!keys.open()) return false;
   for (std::size_t name = 0; keys.next(name);) {
-    const Path at = path.child(kNames[name]);
+    const Path at = path.owner().child(kNames[name]);
     bool ok = false;
     switch (name) {
       case 0: ok = reader.text(at, out.broker); break;
@@ -58,7 +58,7 @@ bool welcome_options(Reader& reader, const Path& path, Welcome& out) {
   }
   if (keys.failed()) return false;
   for (std::size_t name = 0; name < std::size(kNames); ++name) {
-    if (!keys.seen(name)) return reader.fail(ErrorCode::malformed_frame, path.child(kNames[name]), "is missing");
+    if (!keys.seen(name)) return reader.fail(ErrorCode::malformed_frame, path.owner().child(kNames[name]), "is missing");
   }
   return true;
 }

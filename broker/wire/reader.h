@@ -26,6 +26,8 @@ class Path {
   explicit Path(std::string_view frame) : name_(frame) {}
   Path child(std::string_view name) const { return {this, name, kNoIndex}; }
   Path item(std::size_t index) const { return {this, {}, index}; }
+  // What this is a child or an item of. REQUIRES: it is one.
+  const Path& owner() const { return *parent_; }
   std::string text() const;
 
  private:
@@ -162,14 +164,15 @@ class OptionKeys {
   bool failed_ = false;
 };
 
-// Reads a map by `read(place in names, path of the value)`.
+// Reads a map by `read(place in names, path of the value)`. An option is called as if it were a field of what owns the
+// map: "messages[3].priority".
 template <class Read>
 bool read_options(Reader& reader, const Path& path, std::span<const std::string_view> names, UnknownKeys unknown,
                   Read read) {
   OptionKeys keys(reader, path, names, unknown);
   if (!keys.open()) return false;
   for (std::size_t name = 0; keys.next(name);) {
-    if (!read(name, path.child(names[name]))) return false;
+    if (!read(name, path.owner().child(names[name]))) return false;
   }
   return !keys.failed();
 }

@@ -12,7 +12,7 @@ Value::Value(std::int64_t v) {
   }
 }
 
-Map::Map(std::vector<std::pair<std::string, Value>> unique_entries) : entries_(std::move(unique_entries)) {}
+Map::Map(Entries unique_entries) : entries_(std::move(unique_entries)) {}
 
 const Value* Map::find(std::string_view key) const {
   const auto found = std::ranges::find(entries_, key, &std::pair<std::string, Value>::first);

@@ -4,6 +4,7 @@
 // Owns     its text and bytes.
 // Source   spec/protocol.md section 3.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,26 +17,33 @@ namespace sluice::wire {
 class Value;
 using Array = std::vector<Value>;
 
-// Keys in the order of the frame; unique.
+// Keys in the order of the frame; unique. What touches the entries is defined below, where Value is complete.
 class Map {
  public:
-  Map() = default;
+  using Entries = std::vector<std::pair<std::string, Value>>;
+
+  Map();
+  Map(const Map&);
+  Map(Map&&) noexcept;
+  Map& operator=(const Map&);
+  Map& operator=(Map&&) noexcept;
+  ~Map();
   // All entries at once, without the search of set(). REQUIRES: no key twice.
-  explicit Map(std::vector<std::pair<std::string, Value>> unique_entries);
+  explicit Map(Entries unique_entries);
 
   // The value of `key`, or nullptr.
   const Value* find(std::string_view key) const;
   // Sets or replaces. Returns *this, to build a map in one expression.
   Map& set(std::string key, Value value);
 
-  const std::vector<std::pair<std::string, Value>>& entries() const { return entries_; }
-  std::size_t size() const { return entries_.size(); }
-  bool empty() const { return entries_.empty(); }
+  const Entries& entries() const { return entries_; }
+  std::size_t size() const;
+  bool empty() const;
   // The order of the keys counts.
   friend bool operator==(const Map& a, const Map& b);
 
  private:
-  std::vector<std::pair<std::string, Value>> entries_;
+  Entries entries_;
 };
 
 // Bytes, told apart from text.
@@ -76,5 +84,14 @@ class Value {
  private:
   Storage storage_;
 };
+
+inline Map::Map() = default;
+inline Map::Map(const Map&) = default;
+inline Map::Map(Map&&) noexcept = default;
+inline Map& Map::operator=(const Map&) = default;
+inline Map& Map::operator=(Map&&) noexcept = default;
+inline Map::~Map() = default;
+inline std::size_t Map::size() const { return entries_.size(); }
+inline bool Map::empty() const { return entries_.empty(); }
 
 }  // namespace sluice::wire

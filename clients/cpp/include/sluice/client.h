@@ -101,7 +101,8 @@ struct DeadLetter {
 };
 
 struct MessageInfo {
-  std::uint64_t id = 0;
+  std::uint64_t id = 0;                       // kept for life
+  std::uint64_t position = 0;                 // place in this queue
   std::string state;                          // ready, delayed, leased
   std::string payload;                        // at most 64 KiB of it
   std::uint64_t payload_bytes = 0;
@@ -185,7 +186,7 @@ class Client {
   QueueList list_queues(std::string_view prefix = "", std::string_view after = "", std::uint64_t limit = 1'000);
   PurgeResult purge_queue(std::string_view queue);
   std::uint64_t delete_queue(std::string_view queue);  // returns the messages that went with it
-  MessageList peek(std::string_view queue, std::uint64_t limit = 10, std::uint64_t after_id = 0);
+  MessageList peek(std::string_view queue, std::uint64_t limit = 10, std::uint64_t after = 0);
   ReplayResult replay(std::string_view dead_letter_queue, const ReplayOptions& options = {});
   ServerInfo server_info();
 
@@ -196,7 +197,8 @@ class Client {
   void on_state(StateCallback callback);
 
   // Gives back unstarted deliveries, waits for unconfirmed publishes (at most close_timeout), says BYE. Publishes still
-  // undecided fail with closed. Called twice, does nothing.
+  // undecided fail with closed; their callbacks get a second more. Called twice, does nothing. From inside a callback or handler
+  // it does not wait for those that run.
   void close();
 
   // For sluice/consumer.h.

@@ -76,6 +76,7 @@ class Delivery {
   std::uint64_t count_ = 0;
   std::uint64_t attempts_ = 0;
   int priority_ = 4;
+  std::chrono::steady_clock::time_point extended_until_{};  // by extend() of this delivery alone
 };
 
 class Consumer {
@@ -103,6 +104,10 @@ class Consumer {
   // delivery is settled.
   using StaleCallback = std::function<void(std::uint64_t first_lease, std::uint64_t last_lease, const ClientError& why)>;
   void on_stale(StaleCallback callback);
+
+  // Why no deliveries come any more (the queue was deleted, the client gave up); nullopt while they may. For consumers with a
+  // handler, whose thread ends then; receive() throws it.
+  std::optional<ClientError> failure() const;
 
   // No further deliveries; buffered ones that nobody started are released; a running handler is waited for (not when called
   // from inside it). Called twice, does nothing.

@@ -1,0 +1,148 @@
+// sluice pub: publishes a body, a file, or a message a line.
+
+#include <unistd.h>
+
+#include <chrono>
+
+#include "cli/commands/commands.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/publisher.h"
+#include "cli/text.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr double kRateMax = 10'000'000;
+
+struct PubOptions {
+  std::string queue;
+  std::string body;
+  std::string file;
+  Headers headers;
+  std::uint64_t delay_ms = 0;
+  std::optional<int> priority;
+  std::uint64_t count = 1;
+  double rate = 0;
+  bool has_body = false;
+  bool lines = false;
+  bool ids = false;
+};
+
+void add_header(Headers& headers, const std::string& flag, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == 0 || colon == std::string::npos) throw CLI::ValidationError(flag, "must be KEY:VALUE, not '" + text + "'");
+  const std::size_t value = text.find_first_not_of(' ', colon + 1);
+  headers[text.substr(0, colon)] = value == std::string::npos ? std::string{} : text.substr(value);
+}
+
+void check_combination(const PubOptions& options) {
+  const std::string hint = "see sluice pub --help";
+  if (options.has_body && !options.file.empty()) throw usage_failure("pub: BODY and --file exclude each other", hint);
+  if (options.lines && options.has_body && options.body != "-")
+    throw usage_failure("pub: --lines reads stdin or --file, without a BODY", hint);
+  if (!options.lines && !options.has_body && options.file.empty())
+    throw usage_failure("pub: no body: give BODY, - for stdin, --file FILE, or --lines", hint);
+}
+
+std::string body_of(const PubOptions& options, Input& input) {
+  return options.file.empty() && options.body != "-" ? options.body : input.whole();
+}
+
+void publish_lines(Publisher& publisher, const PubOptions& options, Input& input) {
+  std::uint64_t number = 0;
+  while (const std::optional<std::string_view> line = input.line()) {
+    for (std::uint64_t i = 0; i < options.count; ++i) publisher.publish(*line, ++number);
+  }
+}
+
+void publish_body(Publisher& publisher, const PubOptions& options, const std::string& body) {
+  for (std::uint64_t number = 1; number <= options.count; ++number) publisher.publish(body, number);
+}
+
+// Ids of many are asked for with --ids; without, the account is told once.
+void report(Context& context, const PubOptions& options, const Publisher::Account& account, double seconds) {
+  if (context.globals.json) {
+    context.out.object({{"queue", options.queue},
+                        {"published", account.published},
+                        {"refused", account.refused},
+                        {"first_id", account.first_id},
+                        {"last_id", account.last_id},
+                        {"seconds", seconds}});
+    return;
+  }
+  const std::string refused = account.refused == 0 ? "" : ", " + group_digits(account.refused) + " refused";
+  note("published " + count_of(account.published, "message") + " to " + options.queue + refused);
+}
+
+Exit judge(const Publisher::Account& account, bool single) {
+  if (!account.refusal) return Exit::done;
+  const Failure& refusal = *account.refusal;
+  if (single) throw refusal;
+  const std::string message = "message " + std::to_string(account.refused_number) + ": " + refusal.what();
+  const Exit exit = account.published > 0 ? Exit::partly : refusal.exit();
+  throw Failure(exit, refusal.code(), refusal.name(), message, refusal.hint());
+}
+
+Exit run_pub(Context& context, const PubOptions& options) {
+  check_combination(options);
+  const bool single = !options.lines && options.count == 1;
+  const bool print_ids = options.ids || single;
+  // Before connecting: what cannot be read needs no broker to be an error.
+  Input input(options.file);
+  const std::string body = options.lines ? std::string{} : body_of(options, input);
+  Client client = context.connect("pub");
+  PublishOptions publish;
+  publish.headers = options.headers;
+  publish.priority = options.priority;
+  publish.delay = Milliseconds(options.delay_ms);
+  Publisher publisher(client, context.out, {options.queue, publish, print_ids, context.globals.json, options.rate});
+  const auto begun = std::chrono::steady_clock::now();
+  if (options.lines) {
+    publish_lines(publisher, options, input);
+  } else {
+    publish_body(publisher, options, body);
+  }
+  const Publisher::Account account = publisher.finish(context.timeout());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  if (!print_ids) report(context, options, account, took.count());
+  return judge(account, single);
+}
+
+}  // namespace
+
+void add_pub(Registry& registry) {
+  auto options = std::make_shared<PubOptions>();
+  CLI::App& command = registry.add_command(
+      registry.root(), "pub",
+      "Publishes, and ends when every message is confirmed. Prints the id of a single message; of many, an account on stderr\n"
+      "(with --json an object on stdout), or every id with --ids. Exit 3: some were refused.",
+      "tail -n 100 app.log | sluice pub jobs --lines -H source:app", [options](Context& context) { return run_pub(context, *options); });
+  add_queue(command, options->queue);
+  command.add_option_function<std::string>(
+      "BODY",
+      [options](const std::string& body) {
+        options->body = body;
+        options->has_body = true;
+      },
+      "the payload; - reads all of stdin");
+  command.add_flag("--lines", options->lines, "one message a line of stdin (or of --file)");
+  command.add_option("--file", options->file, "read this file instead of stdin")->type_name("FILE");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "-H,--header",
+          [options](const std::vector<std::string>& headers) {
+            for (const std::string& header : headers) add_header(options->headers, "--header", header);
+          },
+          "a header; may be repeated")
+      ->type_name("KEY:VALUE")
+      ->allow_extra_args(false);
+  add_duration(command, "--delay", options->delay_ms, "not to be delivered before this long from now");
+  add_number(command, "--priority", options->priority, {0, 9}, "0 to 9, higher first (4)");
+  add_number(command, "--count", options->count, {.min = 1}, "publish each so many times (1)");
+  add_decimal(command, "--rate", options->rate, 0.001, kRateMax, "messages a second (as fast as possible)");
+  command.add_flag("--ids", options->ids, "print the id of every message as it is confirmed");
+  for (const char* const flag : {"--topic", "--ttl", "--dedup-key"}) registry.add_later_flag(command, flag);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,20 @@
+#pragma once
+// cli/print_delivery.h: a taken message on stdout, before it is settled.
+
+#include <string>
+
+#include "cli/context.h"
+#include "sluice/consumer.h"
+
+namespace sluice::cli {
+
+struct PrintOptions {
+  std::string queue;
+  bool raw = false;
+};
+
+// As --raw, --json or text: the payload and a newline, with control characters escaped on a terminal. Flushed. If stdout does not
+// take it, the message is given back and the failure thrown: only what was handed on may be acked.
+void print_or_release(Context& context, Delivery& delivery, const PrintOptions& options);
+
+}  // namespace sluice::cli

@@ -1,0 +1,59 @@
+#include "headers.h"
+
+#include <utility>
+
+#include "validate.h"
+#include "wire/codec.h"
+
+namespace sluice::internal {
+namespace {
+
+struct ToWire {
+  wire::Value operator()(const std::vector<std::byte>& bytes) const {
+    return wire::Bin{std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+  }
+  template <class T>
+  wire::Value operator()(const T& value) const {
+    return wire::Value(value);
+  }
+};
+
+struct FromWire {
+  using Result = std::optional<HeaderValue>;
+  Result operator()(const wire::Bin& bin) const {
+    const auto* const first = reinterpret_cast<const std::byte*>(bin.bytes.data());
+    return std::vector<std::byte>(first, first + bin.bytes.size());
+  }
+  Result operator()(std::monostate) const { return std::nullopt; }
+  Result operator()(const wire::Array&) const { return std::nullopt; }
+  Result operator()(const wire::Map&) const { return std::nullopt; }
+  template <class T>
+  Result operator()(const T& value) const {
+    return HeaderValue(value);
+  }
+};
+
+}  // namespace
+
+void encode_headers(const Headers& headers, wire::Buffer& out) {
+  if (headers.empty()) return;
+  std::vector<std::pair<std::string, wire::Value>> entries;
+  entries.reserve(headers.size());
+  for (const auto& [key, value] : headers) entries.emplace_back(key, std::visit(ToWire{}, value));
+  const std::size_t before = out.size();
+  wire::encode(wire::Map(std::move(entries)), out);
+  check_encoded_headers(out.view().substr(before));
+}
+
+Headers decode_headers(std::string_view encoded) {
+  Headers headers;
+  if (encoded.empty()) return headers;
+  const auto map = wire::decode_map(encoded);
+  if (!map) return headers;
+  for (const auto& [key, value] : map->entries()) {
+    if (auto header = std::visit(FromWire{}, value.storage())) headers.emplace(key, *std::move(header));
+  }
+  return headers;
+}
+
+}  // namespace sluice::internal

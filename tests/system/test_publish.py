@@ -1,0 +1,184 @@
+"""Publishing: confirms, ids, sequences, idempotence, windows, priorities, delays."""
+import os
+import time
+
+import msgpack
+import pytest
+
+import raw
+from raw import BrokerError
+
+pytestmark = pytest.mark.quick
+
+
+def test_a_published_message_is_confirmed_with_its_id_and_delivered_unchanged(broker):
+    client = broker.client()
+    payload = bytes(range(256)) * 3
+    headers = msgpack.packb({"traceparent": "00-1", "n": 5})
+    [message_id] = client.publish("q", payload, headers=headers)
+    client.consume("q")
+    delivery = client.delivery()
+    assert (delivery.id, delivery.count, delivery.payload, delivery.options["headers"]) == (message_id, 1, payload, headers)
+    assert client.ack(delivery) == 0
+    assert client.depth("q") == (0, 0, 0, 0)
+
+
+def test_confirms_are_cumulative_and_decide_each_sequence_once(broker):
+    client = broker.client()
+    for _ in range(20):
+        client.publish_nowait("q", [b"x"] * 50)
+    up_to = 0
+    while up_to < 1000:
+        frame = client.receive(raw.CONFIRM)
+        assert frame[1] >= up_to
+        up_to = frame[1]
+        client.note_confirm(frame)  # asserts that nothing is decided twice
+        assert all(sequence in client.decided for sequence in range(1, up_to + 1))
+    ids = [client.decided[sequence] for sequence in range(1, 1001)]
+    assert all(later > earlier for earlier, later in zip(ids, ids[1:]))
+
+
+def test_ids_of_one_frame_are_consecutive(broker):
+    ids = broker.client().publish("q", *[b"%d" % i for i in range(100)])
+    assert ids == list(range(ids[0], ids[0] + 100))
+
+
+def test_an_empty_payload_and_an_empty_batch(broker):
+    client = broker.client()
+    client.publish("q", b"")
+    client.send(raw.PUBLISH, "q", client.sequence + 1, [])
+    client.publish("q", b"after")
+    assert client.depth("q")[0] == 2
+    client.consume("q")
+    assert [d.payload for d in client.deliveries(2)] == [b"", b"after"]
+
+
+def test_a_gap_in_the_sequence_is_refused_for_each_message(broker):
+    client = broker.client()
+    client.publish("q", b"1")
+    client.sequence += 3
+    outcomes = client.wait_confirms(client.publish_nowait("q", [b"x", b"y"]))
+    assert [outcome.name for outcome in outcomes] == ["sequence_gap"] * 2
+    assert client.depth("q")[0] == 1
+    client.sequence = 1
+    client.decided.clear()
+    client.publish("q", b"2")
+
+
+def test_a_resend_of_a_known_producer_gets_the_first_ids_and_is_not_enqueued_again(broker):
+    producer = os.urandom(16)
+    client = broker.client(producer=producer)
+    ids = client.publish("q", b"a", b"b", b"c")
+    client.close()
+
+    again = broker.client(producer=producer)
+    assert again.welcome["producer_sequence"] == 3
+    again.sequence = 1  # the client did not see the confirms of 2 and 3, and has a new message 4
+    outcomes = again.wait_confirms(again.publish_nowait("q", [b"b", b"c", b"d"]))
+    assert outcomes[:2] == ids[1:]
+    assert outcomes[2] not in ids
+    assert again.depth("q")[0] == 4
+    assert again.info("q")["counters"]["deduplicated"] == 2
+
+
+def test_an_unknown_producer_may_begin_anywhere(broker):
+    client = broker.client(producer=os.urandom(16))
+    client.sequence = 41
+    client.publish("q", b"x")
+    client.publish("q", b"y")
+    assert client.depth("q")[0] == 2
+
+
+def test_a_refused_message_of_a_batch_leaves_the_others_alone(broker):
+    client = broker.client()
+    good = msgpack.packb({"k": 1})
+    messages = [b"1", [b"2", {"headers": b"\x93abc"}], [b"3", {"headers": good}], [b"4", {"headers": b"\x80" + b"x"}],
+                [b"5", {"headers": msgpack.packb({"k": b"x" * 17_000})}], b"6"]
+    outcomes = client.wait_confirms(client.publish_nowait("q", messages))
+    names = [outcome.name if isinstance(outcome, BrokerError) else "ok" for outcome in outcomes]
+    assert names == ["ok", "bad_headers", "ok", "bad_headers", "headers_too_large", "ok"]
+    client.consume("q")
+    assert [d.payload for d in client.deliveries(3)] == [b"1", b"3", b"6"]
+
+
+def test_higher_priority_first_then_publish_order(broker):
+    client = broker.client()
+    for priority, payload in [(4, b"d"), (0, b"e"), (9, b"a"), (4, b"d2"), (9, b"a2"), (5, b"c")]:
+        client.publish("q", payload, priority=priority)
+    client.publish("q", b"d3")
+    client.consume("q")
+    got = client.deliveries(7)
+    assert [d.payload for d in got] == [b"a", b"a2", b"c", b"d", b"d2", b"d3", b"e"]
+    assert [d.options.get("priority", 4) for d in got] == [9, 9, 5, 4, 4, 4, 0]
+
+
+def test_C12_a_delayed_message_competes_with_its_own_priority_once_it_is_due(broker):
+    client = broker.client()
+    client.publish("q", b"high", priority=9, delay_ms=150)
+    client.publish("q", *[b"low"] * 50, priority=5)
+    assert client.depth("q")[:2] == (50, 1)
+    raw_end = time.monotonic() + raw.DEADLINE
+    while client.depth("q")[1] == 1:
+        assert time.monotonic() < raw_end
+    client.consume("q", messages=1)
+    assert client.delivery().payload == b"high"
+
+
+def test_C12_of_two_that_are_due_the_higher_priority_comes_first(broker):
+    client = broker.client()
+    client.publish("q", b"lower", priority=3, delay_ms=50)
+    client.publish("q", b"higher", priority=7, delay_ms=100)
+    end = time.monotonic() + raw.DEADLINE
+    while client.depth("q")[0] < 2:
+        assert time.monotonic() < end
+    client.consume("q")
+    assert [d.payload for d in client.deliveries(2)] == [b"higher", b"lower"]
+
+
+def test_a_delay_is_kept_and_wakes_a_waiting_consumer(broker):
+    client = broker.client()
+    client.consume("q")
+    start = time.monotonic()
+    client.publish("q", b"later", delay_ms=300)
+    assert client.nothing(raw.DELIVER)
+    assert client.delivery().payload == b"later"
+    took = time.monotonic() - start
+    assert 0.295 <= took < 3, took
+
+
+def test_publishing_and_consuming_make_the_queue(broker):
+    client = broker.client()
+    client.publish("made.by.publish", b"x")
+    client.consume("made.by.consume")
+    names = [queue["name"] for queue in client.request("queue.list")["queues"]]
+    assert names == ["made.by.consume", "made.by.publish"]
+
+
+def test_beyond_the_publish_window_is_refused_and_the_session_goes_on(broker):
+    client = broker.client()
+    window = client.welcome["publish_messages"]
+    if window > 150_000:
+        pytest.skip(f"a window of {window} does not fit into one frame")
+    outcomes = client.wait_confirms(client.publish_nowait("q", [b""] * (window + 3)))
+    assert [getattr(outcome, "name", "ok") for outcome in outcomes[window:]] == ["publish_window"] * 3
+    assert all(isinstance(outcome, int) for outcome in outcomes[:window])
+
+
+def test_topics_ttl_and_dedup_refuse_by_name(broker):
+    client = broker.client()
+    client.send(raw.PUBLISH, "topic", 1, [b"x"], 1)
+    client.sequence = 1
+    assert client.wait_confirms([1])[0].name == "unsupported"
+    for key, value in [("ttl_ms", 5), ("dedup_key", "k")]:
+        [outcome] = client.wait_confirms(client.publish_nowait("q", [[b"x", {key: value}]]))
+        assert outcome.name in ("unsupported", "bad_field")
+        assert key.split("_")[0] in str(outcome)
+    assert client.barrier()["ready"] == 0
+
+
+def test_a_typing_error_in_an_option_does_not_publish(broker):
+    client = broker.client()
+    [outcome] = client.wait_confirms(client.publish_nowait("q", [[b"x", {"delay_msec": 1000}]]))
+    assert outcome.name == "bad_field"
+    assert "delay_msec" in outcome.text
+    assert client.barrier()["ready"] == 0
