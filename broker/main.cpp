@@ -87,8 +87,18 @@ void print_start_block(const std::string& addresses) {
                SLUICE_VERSION, addresses.c_str());
 }
 
-int serve(const Settings& settings) {
+void log_origins(sluice::log::Logger& logger, const std::vector<sluice::config::Origin>& origins) {
+  for (const sluice::config::Origin& origin : origins) {
+    if (origin.origin == "default") continue;
+    for (const std::string& value : origin.values)
+      logger.info("config", "setting", {{"name", origin.name}, {"value", value}, {"origin", origin.origin}});
+  }
+}
+
+int serve(const sluice::config::Loaded& loaded) {
+  const Settings& settings = loaded.settings;
   sluice::log::Logger logger(level_of(settings.log_level), format_of(settings.log_format));
+  log_origins(logger, loaded.origins);
   sluice::io::Signals signals;  // before any thread
   sluice::io::SystemClock clock;
   sluice::journal::MemoryJournal journal;
@@ -122,7 +132,7 @@ int main(int argc, char** argv) {
   }
   raise_descriptor_limit();
   try {
-    return serve(loaded->settings);
+    return serve(*loaded);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "sluiced: %s\n", failure.what());
     return kExitFailed;

@@ -160,7 +160,7 @@ constexpr std::array kOptions = {
     row<Number<&Settings::max_sessions, 1, 1'000'000>>("max-sessions", "N", "connected clients", Kind::number),
     row<Number<&Settings::max_queues, 1, 100'000'000>>("max-queues", "N", "queues, those of dead letters included",
                                                        Kind::number),
-    row<Bytes<&Settings::frame_bytes_max, 64 * kKiB, kKiB * kKiB * kKiB>>("frame-bytes-max", "SIZE",
+    row<Bytes<&Settings::frame_bytes_max, kKiB * kKiB, kKiB * kKiB * kKiB>>("frame-bytes-max", "SIZE",
                                                                           "largest frame, and so largest message"),
     row<Choice<&Settings::log_level, kLogLevels>>("log-level", "LEVEL", "debug, info, warn or error"),
     row<Choice<&Settings::log_format, kLogFormats>>("log-format", "FORMAT", "auto (text on a terminal), json or text"),

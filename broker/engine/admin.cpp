@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint64_t kListMax = 10'000;
 constexpr std::uint64_t kPeekMax = 1'000;
 constexpr std::uint64_t kPeekPayloadBytesMax = 64 * 1024;
-// A reply ends early rather than outgrow a frame of 8 MiB.
-constexpr std::uint64_t kReplyBytesMax = 4 * 1024 * 1024;
+// A reply ends early rather than outgrow a frame: the smallest limit of frames is 1 MiB.
+constexpr std::uint64_t kReplyBytesMax = 512 * 1024;
 constexpr std::uint64_t kQueueBytesGuess = 1'024;
 constexpr std::uint64_t kMessageBytesGuess = 1'024;
 
@@ -80,7 +80,6 @@ Result<wire::Map> Admin::declare(Arguments& arguments, const Now& now) {
     const Result<Queue*> made = queues_.create(name, *policy);
     if (!made) return tl::unexpected<Error>(made.error());
     queue = *made;
-    records_.queue_created(*queue);
   } else if (queue->policy != *policy) {
     return fail(ErrorCode::policy_conflict, "queue " + name + " exists with another policy");
   }
@@ -146,7 +145,6 @@ Result<wire::Map> Admin::remove(Arguments& arguments, const Now&) {
     ++deleted;
   }
   retired_.add(queue.counters);
-  records_.queue_deleted(queue);
   dispatcher_.forget(queue);
   queues_.erase(queue);
   wire::Map result;

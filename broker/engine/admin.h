@@ -18,14 +18,12 @@ namespace sluice::engine {
 
 class Admin {
  public:
-  Admin(QueueTable& queues, Messages& messages, DeadLetters& dead_letters, Consumers& consumers, Dispatcher& dispatcher,
-        Records& records)
+  Admin(QueueTable& queues, Messages& messages, DeadLetters& dead_letters, Consumers& consumers, Dispatcher& dispatcher)
       : queues_(queues),
         messages_(messages),
         dead_letters_(dead_letters),
         consumers_(consumers),
-        dispatcher_(dispatcher),
-        records_(records) {}
+        dispatcher_(dispatcher) {}
 
   Result<wire::Map> handle(const wire::Request& request, const Now& now);
 
@@ -47,7 +45,6 @@ class Admin {
   DeadLetters& dead_letters_;
   Consumers& consumers_;
   Dispatcher& dispatcher_;
-  Records& records_;
   Counters retired_;
 };
 

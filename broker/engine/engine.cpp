@@ -15,7 +15,7 @@ constexpr std::size_t kDueMax = 4'096;
 
 Engine::Engine(const EngineOptions& options, Records& records, Effects& effects)
     : effects_(effects),
-      queues_(options.policy, options.queues_max, options.auto_create),
+      queues_(options.policy, options.queues_max, options.auto_create, records),
       dispatcher_(leases_, records, effects),
       messages_(dispatcher_, records),
       dead_letters_(messages_, queues_),
@@ -23,7 +23,7 @@ Engine::Engine(const EngineOptions& options, Records& records, Effects& effects)
       consumers_(options.credit, options.consumers_max, queues_, leases_, attempts_, dispatcher_, effects),
       settler_(options.credit, leases_, attempts_, dispatcher_, effects),
       publisher_(options.window, options.message_bytes_max, queues_, messages_, effects),
-      admin_(queues_, messages_, dead_letters_, consumers_, dispatcher_, records) {}
+      admin_(queues_, messages_, dead_letters_, consumers_, dispatcher_) {}
 
 Engine::~Engine() {
   for (const auto& [name, queue] : queues_.by_name()) {

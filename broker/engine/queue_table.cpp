@@ -40,11 +40,14 @@ Queue& QueueTable::insert(std::string_view name, const Policy& policy) {
   queue->name = name;
   queue->policy = policy;
   queue->dead_letters = is_dead_letter_name(name);
-  return *queues_.emplace(std::string(name), std::move(queue)).first->second;
+  Queue& made = *queues_.emplace(std::string(name), std::move(queue)).first->second;
+  records_.queue_created(made);
+  return made;
 }
 
 void QueueTable::erase(Queue& queue) {
   SLUICE_CHECK(queue.first == nullptr && queue.consumers.empty());
+  records_.queue_deleted(queue);
   queues_.erase(queue.name);
 }
 

@@ -13,13 +13,14 @@
 
 #include "base/error.h"
 #include "engine/queue.h"
+#include "engine/records.h"
 
 namespace sluice::engine {
 
 class QueueTable {
  public:
-  QueueTable(const Policy& defaults, std::uint64_t queues_max, bool auto_create)
-      : defaults_(defaults), queues_max_(queues_max), auto_create_(auto_create) {}
+  QueueTable(const Policy& defaults, std::uint64_t queues_max, bool auto_create, Records& records)
+      : defaults_(defaults), queues_max_(queues_max), auto_create_(auto_create), records_(records) {}
 
   // nullptr if there is none.
   Queue* find(std::string_view name);
@@ -43,6 +44,7 @@ class QueueTable {
   Policy defaults_;
   std::uint64_t queues_max_;
   bool auto_create_;
+  Records& records_;
   std::map<std::string, std::unique_ptr<Queue>, std::less<>> queues_;
 };
 

@@ -16,6 +16,8 @@ Signals::Signals() {
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
+  // A log that nobody reads any more must not end the broker: writes fail instead.
+  std::signal(SIGPIPE, SIG_IGN);
   const int blocked = pthread_sigmask(SIG_BLOCK, &set, nullptr);
   if (blocked == 0) fd_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
   if (fd_ < 0) throw std::runtime_error(std::string("signals: ") + std::strerror(blocked != 0 ? blocked : errno));

@@ -159,6 +159,8 @@ void Server::open_session(const io::Received& received, const wire::Hello& hello
   const io::Route route(received.route);
   const auto refuse_peer = [&](ErrorCode code, const std::string& text) {
     ++counters_.sessions_refused;
+    peer_log_.log(time_.steady_ms, log::Level::warn, "session", "session_refused",
+                  {{"client", hello.client}, {"error", error_info(code).name}, {"text", text}});
     outbox_.send_now(route, wire::ErrorFrame{wire::error_body(code, text), std::nullopt});
   };
   if (hello.protocol < wire::kProtocolVersion)
@@ -186,14 +188,16 @@ void Server::open_session(const io::Received& received, const wire::Hello& hello
   welcome.producer_sequence = engine_.open_session(session.id, hello.producer);
   outbox_.open(session.id, route);
   ++counters_.sessions_opened;
-  logger_.info("session", "session_opened", {{"session", raw(session.id)}, {"client", session.client}, {"agent", session.agent}});
+  peer_log_.log(time_.steady_ms, log::Level::info, "session", "session_opened",
+                {{"session", raw(session.id)}, {"client", session.client}, {"agent", session.agent}});
   // Past the line, so that a peer which is dead already holds nothing for a moment.
   if (outbox_.send_now(route, welcome) == io::SendResult::gone) close_session(session.id, "closed");
 }
 
 void Server::close_session(SessionId id, std::string_view why) {
   const session::Session& session = *sessions_.find(id);
-  logger_.info("session", "session_closed", {{"session", raw(id)}, {"client", session.client}, {"reason", why}});
+  peer_log_.log(time_.steady_ms, log::Level::info, "session", "session_closed",
+                {{"session", raw(id)}, {"client", session.client}, {"reason", why}});
   ++counters_.sessions_closed;
   engine_.close_session(id, now());
   outbox_.close(id);

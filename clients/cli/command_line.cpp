@@ -75,7 +75,8 @@ Failure usage_failure_of(const CLI::App& root, const CLI::ParseError& error) {
   const std::string path = path_of(command);
   const std::string help = "see sluice " + (path.empty() ? "" : path + " ") + "--help";
   const std::string where = path.empty() ? "" : path + ": ";
-  const std::vector<std::string> unplaced = command.remaining();
+  std::vector<std::string> unplaced = command.remaining();
+  std::erase(unplaced, "--");
   const std::vector<std::string> names = command_names(command);
   if (!unplaced.empty()) {
     const std::string& word = unplaced.front();

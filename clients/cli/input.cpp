@@ -17,7 +17,8 @@ constexpr std::size_t kReadBytes = 64 * 1024;
 Input::Input(const std::string& path)
     : name_(path.empty() || path == "-" ? "stdin" : path) {
   file_ = name_ == "stdin" ? stdin : std::fopen(path.c_str(), "rbe");
-  if (file_ == nullptr) refuse(errno);
+  if (file_ != nullptr) return;
+  throw Failure(Exit::usage, kErrorInputOutput, "input_output", "cannot open " + name_ + ": " + std::strerror(errno));
 }
 
 Input::~Input() {

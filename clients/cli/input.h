@@ -1,7 +1,7 @@
 #pragma once
 // cli/input.h: message bodies from stdin or a file.
 //
-// Errors   Failure input_output, which names the file and the reason.
+// Errors   Failure input_output, which names the file and the reason; with exit 2 if there is no such file to begin with.
 
 #include <cstdio>
 #include <optional>

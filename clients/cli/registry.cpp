@@ -44,6 +44,7 @@ CLI::App& Registry::add_noun(const std::string& name, const std::string& help) {
   CLI::App& noun = *root_.add_subcommand(name, help);
   noun.require_subcommand(1);
   noun.group("Commands");
+  noun.footer("Each verb has its own --help, with an example.");
   add_globals(noun, globals_);
   return noun;
 }

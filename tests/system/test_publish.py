@@ -91,14 +91,24 @@ def test_an_unknown_producer_may_begin_anywhere(broker):
 
 def test_a_refused_message_of_a_batch_leaves_the_others_alone(broker):
     client = broker.client()
-    good = msgpack.packb({"k": 1})
-    messages = [b"1", [b"2", {"headers": b"\x93abc"}], [b"3", {"headers": good}], [b"4", {"headers": b"\x80" + b"x"}],
-                [b"5", {"headers": msgpack.packb({"k": b"x" * 17_000})}], b"6"]
-    outcomes = client.wait_confirms(client.publish_nowait("q", messages))
+    client.declare("q", max_bytes=10)
+    outcomes = client.wait_confirms(client.publish_nowait("q", [b"1234", b"too much", b"5678", b"9", b"0", b"!"]))
     names = [outcome.name if isinstance(outcome, BrokerError) else "ok" for outcome in outcomes]
-    assert names == ["ok", "bad_headers", "ok", "bad_headers", "headers_too_large", "ok"]
+    assert names == ["ok", "queue_full", "ok", "ok", "ok", "queue_full"]
     client.consume("q")
-    assert [d.payload for d in client.deliveries(3)] == [b"1", b"3", b"6"]
+    assert [d.payload for d in client.deliveries(4)] == [b"1234", b"5678", b"9", b"0"]
+
+
+@pytest.mark.parametrize("headers, error", [(b"\x93abc", "bad_headers"), (b"\x80x", "bad_headers"), (raw.encode({1: 2}), "bad_headers"),
+                                            (raw.encode({"k": b"x" * 17_000}), "headers_too_large"), ("text", "bad_field")],
+                         ids=["array", "trailing", "number_as_key", "large", "text"])
+def test_refused_headers_refuse_their_frame(broker, headers, error):
+    client = broker.client()
+    outcomes = client.wait_confirms(client.publish_nowait("q", [b"1", [b"2", {"headers": headers}], b"3"]))
+    assert [outcome.name for outcome in outcomes] == [error] * 3
+    assert client.barrier()["ready"] == 0
+    client.publish("q", b"4", headers=msgpack.packb({"k": 1}))
+    assert client.depth("q")[0] == 1
 
 
 def test_higher_priority_first_then_publish_order(broker):

@@ -150,11 +150,6 @@ std::size_t FakeBroker::waiting() {
   return frames_.size();
 }
 
-void FakeBroker::forget() {
-  const std::lock_guard lock(mutex_);
-  frames_.clear();
-}
-
 void FakeBroker::confirm(std::uint64_t first_sequence, std::uint64_t count, std::uint64_t first_id) {
   send(wire::Confirm{first_sequence + count - 1, {{first_sequence, first_id, count}}, {}});
 }

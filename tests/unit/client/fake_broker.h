@@ -68,8 +68,6 @@ class FakeBroker {
   void expect_heartbeat() { wait_for(heartbeats_); }
   // What came and was not expected yet.
   std::size_t waiting();
-  // Drops that.
-  void forget();
   // Everything that the client has sent before now is here afterwards. REQUIRES: an idle request mechanism in `client`.
   void sync(Client& client);
 

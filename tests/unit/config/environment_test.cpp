@@ -5,9 +5,9 @@ using namespace sluice::config::test;
 
 TEST_CASE("environment: each setting has its variable") {
   const Loaded loaded =
-      good({}, {"SLUICE_LEASE=2m", "SLUICE_FRAME_BYTES_MAX=64KiB", "SLUICE_INSECURE=true", "SLUICE_AUTO_CREATE=off"});
+      good({}, {"SLUICE_LEASE=2m", "SLUICE_FRAME_BYTES_MAX=2MiB", "SLUICE_INSECURE=true", "SLUICE_AUTO_CREATE=off"});
   CHECK(loaded.settings.lease_ms == 120'000);
-  CHECK(loaded.settings.frame_bytes_max == 65'536);
+  CHECK(loaded.settings.frame_bytes_max == 2'097'152);
   CHECK(loaded.settings.insecure);
   CHECK_FALSE(loaded.settings.auto_create);
   CHECK(origin_of(loaded, "lease").origin == "environment SLUICE_LEASE");

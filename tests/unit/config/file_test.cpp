@@ -27,7 +27,7 @@ auto-create = false
 drain-timeout = "1s"
 max-sessions = 3
 max-queues = 4
-frame-bytes-max = "128KiB"
+frame-bytes-max = "4MiB"
 log-level = "error"
 log-format = "text"
 )");
@@ -39,7 +39,7 @@ log-format = "text"
   CHECK_FALSE(loaded.settings.auto_create);
   CHECK(loaded.settings.max_sessions == 3);
   CHECK(loaded.settings.max_queues == 4);
-  CHECK(loaded.settings.frame_bytes_max == 131'072);
+  CHECK(loaded.settings.frame_bytes_max == 4'194'304);
   CHECK(loaded.settings.log_level == LogLevel::error);
   CHECK(loaded.settings.log_format == LogFormat::text);
   CHECK(origin_of(loaded, "listen").origin == file.path() + ":3");
