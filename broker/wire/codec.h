@@ -22,7 +22,7 @@ namespace sluice::wire {
 
 inline constexpr std::size_t kValuesMax = 262'144;
 inline constexpr std::size_t kDepthMax = 16;
-inline constexpr std::size_t kHeadersBytesMax = 16 * 1024;
+inline constexpr std::size_t kHeadersBytesMax = std::size_t{16} * 1024;
 inline constexpr std::uint64_t kLeaseRangeMax = 65'536;
 inline constexpr std::uint64_t kDelayMsMax = 315'360'000'000;  // ten years of 365 days
 inline constexpr std::uint64_t kLeaseMsMin = 100;
@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kLeaseMsMax = 86'400'000;  // a day
 struct DecodeError {
   ErrorCode code = ErrorCode::malformed_frame;
   std::string text;
-  std::optional<std::uint64_t> request;        // CONSUME, CANCEL, REQUEST, SETTLE
+  std::optional<std::uint64_t> request;         // CONSUME, CANCEL, REQUEST, SETTLE
   std::optional<std::uint64_t> first_sequence;  // PUBLISH ...
   std::uint64_t message_count = 0;              // ... and how many messages it states (bounded by the bytes left)
 };

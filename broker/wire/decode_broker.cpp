@@ -34,31 +34,59 @@ bool texts(Reader& reader, const Path& path, std::vector<std::string>& out) {
 }
 
 bool welcome_options(Reader& reader, const Path& path, Welcome& out) {
-  static constexpr std::string_view kNames[] = {
-      "broker",          "heartbeat_ms",        "publish_messages", "publish_bytes", "frame_bytes_max",
-      "credit_messages_max", "credit_bytes_max", "sync",            "producer_sequence", "features"};
+  static constexpr std::string_view kNames[] = {"broker",
+                                                "heartbeat_ms",
+                                                "publish_messages",
+                                                "publish_bytes",
+                                                "frame_bytes_max",
+                                                "credit_messages_max",
+                                                "credit_bytes_max",
+                                                "sync",
+                                                "producer_sequence",
+                                                "features"};
   OptionKeys keys(reader, path, kNames, UnknownKeys::ignore);
   if (!keys.open()) return false;
   for (std::size_t name = 0; keys.next(name);) {
     const Path at = path.owner().child(kNames[name]);
     bool ok = false;
     switch (name) {
-      case 0: ok = reader.text(at, out.broker); break;
-      case 1: ok = reader.uint(at, out.heartbeat_ms); break;
-      case 2: ok = reader.uint(at, out.publish_messages); break;
-      case 3: ok = reader.uint(at, out.publish_bytes); break;
-      case 4: ok = reader.uint(at, out.frame_bytes_max); break;
-      case 5: ok = reader.uint(at, out.credit_messages_max); break;
-      case 6: ok = reader.uint(at, out.credit_bytes_max); break;
-      case 7: ok = reader.text(at, out.sync); break;
-      case 8: ok = reader.uint(at, out.producer_sequence); break;
-      default: ok = texts(reader, at, out.features); break;
+      case 0:
+        ok = reader.text(at, out.broker);
+        break;
+      case 1:
+        ok = reader.uint(at, out.heartbeat_ms);
+        break;
+      case 2:
+        ok = reader.uint(at, out.publish_messages);
+        break;
+      case 3:
+        ok = reader.uint(at, out.publish_bytes);
+        break;
+      case 4:
+        ok = reader.uint(at, out.frame_bytes_max);
+        break;
+      case 5:
+        ok = reader.uint(at, out.credit_messages_max);
+        break;
+      case 6:
+        ok = reader.uint(at, out.credit_bytes_max);
+        break;
+      case 7:
+        ok = reader.text(at, out.sync);
+        break;
+      case 8:
+        ok = reader.uint(at, out.producer_sequence);
+        break;
+      default:
+        ok = texts(reader, at, out.features);
+        break;
     }
     if (!ok) return false;
   }
   if (keys.failed()) return false;
   for (std::size_t name = 0; name < std::size(kNames); ++name) {
-    if (!keys.seen(name)) return reader.fail(ErrorCode::malformed_frame, path.owner().child(kNames[name]), "is missing");
+    if (!keys.seen(name))
+      return reader.fail(ErrorCode::malformed_frame, path.owner().child(kNames[name]), "is missing");
   }
   return true;
 }
@@ -109,10 +137,14 @@ bool delivery_options(Reader& reader, const Path& path, Delivery& out) {
   static constexpr std::string_view kNames[] = {"headers", "priority", "attempts", "dead"};
   return read_options(reader, path, kNames, UnknownKeys::ignore, [&](std::size_t name, const Path& at) {
     switch (static_cast<DeliveryOption>(name)) {
-      case kHeaders: return reader.bin(at, out.headers);
-      case kAttempts: return reader.uint(at, out.attempts);
-      case kDead: return reader.bin(at, out.dead);
-      case kPriority: break;
+      case kHeaders:
+        return reader.bin(at, out.headers);
+      case kAttempts:
+        return reader.uint(at, out.attempts);
+      case kDead:
+        return reader.bin(at, out.dead);
+      case kPriority:
+        break;
     }
     std::uint64_t priority = 0;
     if (!reader.uint_within(at, 0, kPriorityMax, priority)) return false;
@@ -187,32 +219,43 @@ bool read(Reader&, Fields& fields, Draining& out) { return fields.uint("deadline
 
 template <class Frame>
 bool read_into(BrokerFrame& out, const Tape& tape, std::string_view name, DecodeError& error) {
-  return read_frame(tape, name, error, [&](Reader& reader, Fields& fields) {
-    return read(reader, fields, out.emplace<Frame>());
-  });
+  return read_frame(tape, name, error,
+                    [&](Reader& reader, Fields& fields) { return read(reader, fields, out.emplace<Frame>()); });
 }
 
 bool read_any(std::uint64_t type, const Tape& tape, BrokerFrame& out, DecodeError& error) {
   // A number that does not fit must not be cut down to one that is known.
   if (type > std::numeric_limits<std::uint8_t>::max()) return unknown_type(type, "client", error);
   switch (static_cast<FrameType>(type)) {
-    case FrameType::heartbeat: return read_into<Heartbeat>(out, tape, "HEARTBEAT", error);
-    case FrameType::bye: return read_into<Bye>(out, tape, "BYE", error);
-    case FrameType::error: return read_into<ErrorFrame>(out, tape, "ERROR", error);
-    case FrameType::welcome: return read_into<Welcome>(out, tape, "WELCOME", error);
-    case FrameType::confirm: return read_into<Confirm>(out, tape, "CONFIRM", error);
-    case FrameType::reply: return read_into<Reply>(out, tape, "REPLY", error);
-    case FrameType::deliver: return read_into<Deliver>(out, tape, "DELIVER", error);
-    case FrameType::lease_lost: return read_into<LeaseLost>(out, tape, "LEASE_LOST", error);
-    case FrameType::consumer_closed: return read_into<ConsumerClosed>(out, tape, "CONSUMER_CLOSED", error);
-    case FrameType::settled: return read_into<Settled>(out, tape, "SETTLED", error);
-    case FrameType::draining: return read_into<Draining>(out, tape, "DRAINING", error);
+    case FrameType::heartbeat:
+      return read_into<Heartbeat>(out, tape, "HEARTBEAT", error);
+    case FrameType::bye:
+      return read_into<Bye>(out, tape, "BYE", error);
+    case FrameType::error:
+      return read_into<ErrorFrame>(out, tape, "ERROR", error);
+    case FrameType::welcome:
+      return read_into<Welcome>(out, tape, "WELCOME", error);
+    case FrameType::confirm:
+      return read_into<Confirm>(out, tape, "CONFIRM", error);
+    case FrameType::reply:
+      return read_into<Reply>(out, tape, "REPLY", error);
+    case FrameType::deliver:
+      return read_into<Deliver>(out, tape, "DELIVER", error);
+    case FrameType::lease_lost:
+      return read_into<LeaseLost>(out, tape, "LEASE_LOST", error);
+    case FrameType::consumer_closed:
+      return read_into<ConsumerClosed>(out, tape, "CONSUMER_CLOSED", error);
+    case FrameType::settled:
+      return read_into<Settled>(out, tape, "SETTLED", error);
+    case FrameType::draining:
+      return read_into<Draining>(out, tape, "DRAINING", error);
     case FrameType::hello:
     case FrameType::publish:
     case FrameType::consume:
     case FrameType::cancel:
     case FrameType::settle:
-    case FrameType::request: break;
+    case FrameType::request:
+      break;
   }
   return unknown_type(type, "client", error);
 }

@@ -35,10 +35,14 @@ bool hello_options(Reader& reader, const Path& path, Hello& out) {
   static constexpr std::string_view kNames[] = {"client", "agent", "producer", "heartbeat_ms"};
   return read_options(reader, path, kNames, UnknownKeys::ignore, [&](std::size_t name, const Path& at) {
     switch (name) {
-      case 0: return hello_text(reader, at, out.client);
-      case 1: return hello_text(reader, at, out.agent);
-      case 2: return producer(reader, at, out.producer);
-      default: return reader.uint_within(at, kHeartbeatMsMin, kHeartbeatMsMax, out.heartbeat_ms.emplace());
+      case 0:
+        return hello_text(reader, at, out.client);
+      case 1:
+        return hello_text(reader, at, out.agent);
+      case 2:
+        return producer(reader, at, out.producer);
+      default:
+        return reader.uint_within(at, kHeartbeatMsMin, kHeartbeatMsMax, out.heartbeat_ms.emplace());
     }
   });
 }
@@ -75,23 +79,30 @@ bool read(Reader& reader, Fields& fields, Settle& out) { return read_settle(read
 
 template <class Frame>
 bool read_into(ClientFrame& out, const Tape& tape, std::string_view name, DecodeError& error) {
-  return read_frame(tape, name, error, [&](Reader& reader, Fields& fields) {
-    return read(reader, fields, out.emplace<Frame>());
-  });
+  return read_frame(tape, name, error,
+                    [&](Reader& reader, Fields& fields) { return read(reader, fields, out.emplace<Frame>()); });
 }
 
 bool read_any(std::uint64_t type, const Tape& tape, ClientFrame& out, DecodeError& error) {
   // A number that does not fit must not be cut down to one that is known.
   if (type > std::numeric_limits<std::uint8_t>::max()) return unknown_type(type, "broker", error);
   switch (static_cast<FrameType>(type)) {
-    case FrameType::heartbeat: return read_into<Heartbeat>(out, tape, "HEARTBEAT", error);
-    case FrameType::bye: return read_into<Bye>(out, tape, "BYE", error);
-    case FrameType::hello: return read_into<Hello>(out, tape, "HELLO", error);
-    case FrameType::publish: return read_into<Publish>(out, tape, "PUBLISH", error);
-    case FrameType::consume: return read_into<Consume>(out, tape, "CONSUME", error);
-    case FrameType::cancel: return read_into<Cancel>(out, tape, "CANCEL", error);
-    case FrameType::settle: return read_into<Settle>(out, tape, "SETTLE", error);
-    case FrameType::request: return read_into<Request>(out, tape, "REQUEST", error);
+    case FrameType::heartbeat:
+      return read_into<Heartbeat>(out, tape, "HEARTBEAT", error);
+    case FrameType::bye:
+      return read_into<Bye>(out, tape, "BYE", error);
+    case FrameType::hello:
+      return read_into<Hello>(out, tape, "HELLO", error);
+    case FrameType::publish:
+      return read_into<Publish>(out, tape, "PUBLISH", error);
+    case FrameType::consume:
+      return read_into<Consume>(out, tape, "CONSUME", error);
+    case FrameType::cancel:
+      return read_into<Cancel>(out, tape, "CANCEL", error);
+    case FrameType::settle:
+      return read_into<Settle>(out, tape, "SETTLE", error);
+    case FrameType::request:
+      return read_into<Request>(out, tape, "REQUEST", error);
     case FrameType::error:
     case FrameType::welcome:
     case FrameType::confirm:
@@ -100,7 +111,8 @@ bool read_any(std::uint64_t type, const Tape& tape, ClientFrame& out, DecodeErro
     case FrameType::lease_lost:
     case FrameType::consumer_closed:
     case FrameType::settled:
-    case FrameType::draining: break;
+    case FrameType::draining:
+      break;
   }
   return unknown_type(type, "broker", error);
 }

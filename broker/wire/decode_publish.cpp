@@ -41,11 +41,16 @@ bool priority(Reader& reader, const Path& path, std::uint8_t& out) {
 bool options(Reader& reader, const Path& path, PublishMessage& out) {
   return read_options(reader, path, kOptions, UnknownKeys::refuse, [&](std::size_t name, const Path& at) {
     switch (static_cast<Option>(name)) {
-      case kHeaders: return headers(reader, at, out.headers);
-      case kPriority: return priority(reader, at, out.priority);
-      case kDelayMs: return reader.uint_within(at, 0, kDelayMsMax, out.delay_ms);
-      case kTtlMs: return unsupported(reader, at, "ttl");
-      case kDedupKey: return unsupported(reader, at, "dedup");
+      case kHeaders:
+        return headers(reader, at, out.headers);
+      case kPriority:
+        return priority(reader, at, out.priority);
+      case kDelayMs:
+        return reader.uint_within(at, 0, kDelayMsMax, out.delay_ms);
+      case kTtlMs:
+        return unsupported(reader, at, "ttl");
+      case kDedupKey:
+        return unsupported(reader, at, "dedup");
     }
     return false;
   });
@@ -55,8 +60,7 @@ bool message_with_options(Reader& reader, const Path& path, PublishMessage& out)
   const Token token = reader.peek();
   if (token.kind != Kind::array) return reader.refuse(path, "must be a bin, or an array of bin and map", token);
   Fields fields(reader, path);
-  return fields.open() &&
-         fields.required("payload", [&](const Path& at) { return reader.bin(at, out.payload); }) &&
+  return fields.open() && fields.required("payload", [&](const Path& at) { return reader.bin(at, out.payload); }) &&
          fields.required("options", [&](const Path& at) { return options(reader, at, out); }) && fields.close();
 }
 

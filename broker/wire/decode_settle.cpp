@@ -16,10 +16,14 @@ constexpr auto kVerbMax = static_cast<std::uint64_t>(Verb::extend);
 bool takes(Verb verb, Option option) {
   switch (verb) {
     case Verb::ack:
-    case Verb::release: return false;
-    case Verb::nack: return option == kReason || option == kDelayMs;
-    case Verb::reject: return option == kReason;
-    case Verb::extend: return option == kLeaseMs;
+    case Verb::release:
+      return false;
+    case Verb::nack:
+      return option == kReason || option == kDelayMs;
+    case Verb::reject:
+      return option == kReason;
+    case Verb::extend:
+      return option == kLeaseMs;
   }
   return false;
 }
@@ -35,13 +39,15 @@ bool options(Reader& reader, const Path& path, Settlement& out) {
   return read_options(reader, path, kOptions, UnknownKeys::refuse, [&](std::size_t name, const Path& at) {
     const auto option = static_cast<Option>(name);
     if (!takes(out.verb, option)) {
-      return reader.fail(ErrorCode::bad_field, at,
-                         cat("is no option of verb ", static_cast<unsigned>(out.verb)));
+      return reader.fail(ErrorCode::bad_field, at, cat("is no option of verb ", static_cast<unsigned>(out.verb)));
     }
     switch (option) {
-      case kReason: return reader.text(at, out.reason);
-      case kDelayMs: return reader.uint_within(at, 0, kDelayMsMax, out.delay_ms.emplace());
-      case kLeaseMs: return reader.uint_within(at, kLeaseMsMin, kLeaseMsMax, out.lease_ms.emplace());
+      case kReason:
+        return reader.text(at, out.reason);
+      case kDelayMs:
+        return reader.uint_within(at, 0, kDelayMsMax, out.delay_ms.emplace());
+      case kLeaseMs:
+        return reader.uint_within(at, kLeaseMsMin, kLeaseMsMax, out.lease_ms.emplace());
     }
     return false;
   });
@@ -53,8 +59,8 @@ bool range_fits(Reader& reader, const Path& path, const Settlement& settlement) 
     return true;
   }
   return reader.fail(ErrorCode::bad_field, path,
-                     cat("must be a range of 1 to ", kLeaseRangeMax, " leases, is ", settlement.first_lease,
-                                  " to ", settlement.last_lease));
+                     cat("must be a range of 1 to ", kLeaseRangeMax, " leases, is ", settlement.first_lease, " to ",
+                         settlement.last_lease));
 }
 
 bool settlement(Reader& reader, const Path& path, Settlement& out) {
@@ -90,10 +96,9 @@ bool grant(Reader& reader, const Path& path, Grant& out) {
 
 bool read_settle(Reader& reader, Fields& fields, Settle& out) {
   const auto settlements = [&](const Path& path) {
-    return reader.items(path, out.settlements,
-                        [&](const Path& at, Settlement& item) {
-                          return plain_settlement(reader, item) || settlement(reader, at, item);
-                        });
+    return reader.items(path, out.settlements, [&](const Path& at, Settlement& item) {
+      return plain_settlement(reader, item) || settlement(reader, at, item);
+    });
   };
   const auto grants = [&](const Path& path) {
     return reader.items(path, out.grants, [&](const Path& at, Grant& item) { return grant(reader, at, item); });

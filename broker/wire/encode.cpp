@@ -51,8 +51,8 @@ void pack(Pack& to, const Cancel& frame) {
 }
 
 void pack(Pack& to, const Settlement& settlement) {
-  const std::size_t options = std::size_t{!settlement.reason.empty()} + settlement.delay_ms.has_value() +
-                              settlement.lease_ms.has_value();
+  const std::size_t options =
+      std::size_t{!settlement.reason.empty()} + settlement.delay_ms.has_value() + settlement.lease_ms.has_value();
   to.array(3U + (options > 0)).uint(static_cast<std::uint64_t>(settlement.verb));
   to.uint(settlement.first_lease).uint(settlement.last_lease);
   if (options == 0) return;
@@ -169,8 +169,8 @@ void pack_message(Pack& to, const PublishMessage& message) {
 
 void pack_delivery(Pack& to, const Delivery& delivery) {
   const bool priority = delivery.priority != kPriorityDefault;
-  const std::size_t options = std::size_t{!delivery.headers.empty()} + priority + (delivery.attempts != 0) +
-                              !delivery.dead.empty();
+  const std::size_t options =
+      std::size_t{!delivery.headers.empty()} + priority + (delivery.attempts != 0) + !delivery.dead.empty();
   to.array(3U + (options > 0)).uint(delivery.id).uint(delivery.count).bin(delivery.payload);
   if (options == 0) return;
   to.map(options);

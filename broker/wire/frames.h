@@ -103,9 +103,9 @@ struct Settlement {
   Verb verb = Verb::ack;
   std::uint64_t first_lease = 0;
   std::uint64_t last_lease = 0;
-  std::string_view reason;                 // nack, reject
-  std::optional<std::uint64_t> delay_ms;   // nack
-  std::optional<std::uint64_t> lease_ms;   // extend
+  std::string_view reason;                // nack, reject
+  std::optional<std::uint64_t> delay_ms;  // nack
+  std::optional<std::uint64_t> lease_ms;  // extend
   friend bool operator==(const Settlement&, const Settlement&) = default;
 };
 
@@ -185,7 +185,7 @@ struct Confirm {
 
 struct Reply {
   std::uint64_t request = 0;
-  std::optional<Map> result;       // exactly one of the two
+  std::optional<Map> result;  // exactly one of the two
   std::optional<ErrorBody> error;
   friend bool operator==(const Reply&, const Reply&) = default;
 };
@@ -248,7 +248,7 @@ struct Draining {
 
 // What a broker can receive, and what a client can receive.
 using ClientFrame = std::variant<Heartbeat, Bye, Hello, Publish, Consume, Cancel, Settle, Request>;
-using BrokerFrame = std::variant<Heartbeat, Bye, ErrorFrame, Welcome, Confirm, Reply, Deliver, LeaseLost, ConsumerClosed,
-                                 Settled, Draining>;
+using BrokerFrame = std::variant<Heartbeat, Bye, ErrorFrame, Welcome, Confirm, Reply, Deliver, LeaseLost,
+                                 ConsumerClosed, Settled, Draining>;
 
 }  // namespace sluice::wire

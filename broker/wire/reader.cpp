@@ -12,15 +12,24 @@ namespace {
 
 std::string describe(const Token& token) {
   switch (token.kind) {
-    case Kind::nil: return "nil";
-    case Kind::boolean: return token.number != 0 ? "true" : "false";
-    case Kind::uint: return cat(token.number);
-    case Kind::negative: return cat(static_cast<std::int64_t>(token.number));
-    case Kind::real: return cat("the float ", std::to_string(token.real));
-    case Kind::str: return cat("a str of ", token.count, " bytes");
-    case Kind::bin: return cat("a bin of ", token.count, " bytes");
-    case Kind::array: return cat("an array of ", token.count);
-    case Kind::map: return cat("a map of ", token.count);
+    case Kind::nil:
+      return "nil";
+    case Kind::boolean:
+      return token.number != 0 ? "true" : "false";
+    case Kind::uint:
+      return cat(token.number);
+    case Kind::negative:
+      return cat(static_cast<std::int64_t>(token.number));
+    case Kind::real:
+      return cat("the float ", std::to_string(token.real));
+    case Kind::str:
+      return cat("a str of ", token.count, " bytes");
+    case Kind::bin:
+      return cat("a bin of ", token.count, " bytes");
+    case Kind::array:
+      return cat("an array of ", token.count);
+    case Kind::map:
+      return cat("a map of ", token.count);
   }
   return "";
 }
@@ -130,12 +139,24 @@ bool Reader::map(const Path& path, std::size_t& pairs) {
 bool Reader::value(const Path& path, Value& out) {
   const Token& token = peek();
   switch (token.kind) {
-    case Kind::nil: out = Value(); break;
-    case Kind::boolean: out = token.number != 0; break;
-    case Kind::uint: out = token.number; break;
-    case Kind::negative: out = static_cast<std::int64_t>(token.number); break;
-    case Kind::real: out = token.real; break;
-    case Kind::bin: out = Bin{std::string(token.view())}; break;
+    case Kind::nil:
+      out = Value();
+      break;
+    case Kind::boolean:
+      out = token.number != 0;
+      break;
+    case Kind::uint:
+      out = token.number;
+      break;
+    case Kind::negative:
+      out = static_cast<std::int64_t>(token.number);
+      break;
+    case Kind::real:
+      out = token.real;
+      break;
+    case Kind::bin:
+      out = Bin{std::string(token.view())};
+      break;
     case Kind::str: {
       std::string read;
       if (!text(path, read)) return false;
@@ -291,12 +312,18 @@ DecodeError scan_failure(ScanError error, std::string_view what) {
     return failure;
   };
   switch (error) {
-    case ScanError::none: break;
-    case ScanError::empty: return with(ErrorCode::malformed_frame, "is empty");
-    case ScanError::truncated: return with(ErrorCode::malformed_frame, "ends inside a value");
-    case ScanError::trailing: return with(ErrorCode::malformed_frame, "has bytes after its end");
-    case ScanError::bad_format: return with(ErrorCode::malformed_frame, "holds the byte 0xc1, which is no format");
-    case ScanError::ext: return with(ErrorCode::malformed_frame, "holds an extension type");
+    case ScanError::none:
+      break;
+    case ScanError::empty:
+      return with(ErrorCode::malformed_frame, "is empty");
+    case ScanError::truncated:
+      return with(ErrorCode::malformed_frame, "ends inside a value");
+    case ScanError::trailing:
+      return with(ErrorCode::malformed_frame, "has bytes after its end");
+    case ScanError::bad_format:
+      return with(ErrorCode::malformed_frame, "holds the byte 0xc1, which is no format");
+    case ScanError::ext:
+      return with(ErrorCode::malformed_frame, "holds an extension type");
     case ScanError::too_many_values:
       return with(ErrorCode::too_many_values, cat("must hold at most ", kValuesMax, " values, holds more"));
     case ScanError::too_deep:

@@ -48,7 +48,8 @@ class TapeVisitor : public msgpack::null_visitor {
 
   // Each value is at least one byte and its contents: what is left is never less than the truth.
   Token& add(Kind kind, std::size_t bytes) {
-    if (next_ == end_) [[unlikely]] grow();
+    if (next_ == end_) [[unlikely]]
+      grow();
     bytes_left_ -= bytes;
     next_->kind = kind;
     return *next_++;

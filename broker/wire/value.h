@@ -55,23 +55,22 @@ struct Bin {
 class Value {
  public:
   // Negative integers are int64, all others uint64, whatever the format on the wire.
-  using Storage =
-      std::variant<std::monostate, bool, std::uint64_t, std::int64_t, double, std::string, Bin, Array, Map>;
+  using Storage = std::variant<std::monostate, bool, std::uint64_t, std::int64_t, double, std::string, Bin, Array, Map>;
 
   Value() = default;
-  Value(std::nullptr_t) {}                                              // NOLINT: a literal is a value
-  Value(bool v) : storage_(v) {}                                        // NOLINT
-  Value(std::uint64_t v) : storage_(v) {}                               // NOLINT
-  Value(std::uint32_t v) : storage_(static_cast<std::uint64_t>(v)) {}   // NOLINT
-  Value(std::int64_t v);                                                // NOLINT
-  Value(int v) : Value(static_cast<std::int64_t>(v)) {}                 // NOLINT
-  Value(double v) : storage_(v) {}                                      // NOLINT
-  Value(std::string v) : storage_(std::move(v)) {}                      // NOLINT
-  Value(std::string_view v) : storage_(std::string(v)) {}               // NOLINT
-  Value(const char* v) : storage_(std::string(v)) {}                    // NOLINT
-  Value(Bin v) : storage_(std::move(v)) {}                              // NOLINT
-  Value(Array v) : storage_(std::move(v)) {}                            // NOLINT
-  Value(Map v) : storage_(std::move(v)) {}                              // NOLINT
+  Value(std::nullptr_t) {}                                             // NOLINT: a literal is a value
+  Value(bool v) : storage_(v) {}                                       // NOLINT
+  Value(std::uint64_t v) : storage_(v) {}                              // NOLINT
+  Value(std::uint32_t v) : storage_(static_cast<std::uint64_t>(v)) {}  // NOLINT
+  Value(std::int64_t v);                                               // NOLINT
+  Value(int v) : Value(static_cast<std::int64_t>(v)) {}                // NOLINT
+  Value(double v) : storage_(v) {}                                     // NOLINT
+  Value(std::string v) : storage_(std::move(v)) {}                     // NOLINT
+  Value(std::string_view v) : storage_(std::string(v)) {}              // NOLINT
+  Value(const char* v) : storage_(std::string(v)) {}                   // NOLINT
+  Value(Bin v) : storage_(std::move(v)) {}                             // NOLINT
+  Value(Array v) : storage_(std::move(v)) {}                           // NOLINT
+  Value(Map v) : storage_(std::move(v)) {}                             // NOLINT
 
   const Storage& storage() const { return storage_; }
   template <class T>

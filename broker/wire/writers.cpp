@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kHeadBytesMax = 40;
 
 // One large frame must not make every small one after it large.
-constexpr std::size_t kExpectedBytesMax = 64 * 1024;
+constexpr std::size_t kExpectedBytesMax = std::size_t{64} * 1024;
 
 // Gives `items` its head. A buffer that was never written to has no block to put a head into.
 Buffer finish_frame(Buffer& items, Buffer&& head) {

@@ -44,7 +44,8 @@ class Random {
   std::string text(std::size_t pieces_max = 20) {
     std::string out;
     const auto pieces = *rc::gen::inRange<std::size_t>(0, pieces_max);
-    for (std::size_t i = 0; i < pieces; ++i) out += *rc::gen::element<std::string>("a", "Z9", "ö", "工", "🚦", "\n", "_");
+    for (std::size_t i = 0; i < pieces; ++i)
+      out += *rc::gen::element<std::string>("a", "Z9", "ö", "工", "🚦", "\n", "_");
     return out;
   }
   std::string bytes() {
@@ -57,24 +58,33 @@ class Random {
 
   Value value(int depth) {
     switch (*rc::gen::inRange(0, depth > 0 ? 9 : 7)) {
-      case 0: return {};
-      case 1: return flip();
-      case 2: return uint();
-      case 3: return -static_cast<std::int64_t>(uint() / 2) - 1;
-      case 4: return static_cast<double>(*rc::gen::arbitrary<std::int32_t>()) / 8;
-      case 5: return text();
-      case 6: return Bin{bytes()};
+      case 0:
+        return {};
+      case 1:
+        return flip();
+      case 2:
+        return uint();
+      case 3:
+        return -static_cast<std::int64_t>(uint() / 2) - 1;
+      case 4:
+        return static_cast<double>(*rc::gen::arbitrary<std::int32_t>()) / 8;
+      case 5:
+        return text();
+      case 6:
+        return Bin{bytes()};
       case 7: {
         Array out;
         for (std::size_t i = *rc::gen::inRange<std::size_t>(0, 4); i > 0; --i) out.push_back(value(depth - 1));
         return out;
       }
-      default: return map(depth - 1);
+      default:
+        return map(depth - 1);
     }
   }
   Map map(int depth) {
     Map out;
-    for (std::size_t i = *rc::gen::inRange<std::size_t>(0, depth > 2 ? 20 : 4); i > 0; --i) out.set(text(), value(depth));
+    for (std::size_t i = *rc::gen::inRange<std::size_t>(0, depth > 2 ? 20 : 4); i > 0; --i)
+      out.set(text(), value(depth));
     return out;
   }
   std::string_view headers() { return flip() ? std::string_view() : keep(encoded(Map().set(text(), text()))); }
@@ -83,29 +93,48 @@ class Random {
 
   ClientFrame client_frame() {
     switch (*rc::gen::inRange(0, 8)) {
-      case 0: return Heartbeat{};
-      case 1: return Bye{flip() ? 0 : uint(), text()};
-      case 2: return hello();
-      case 3: return publish();
-      case 4: return Consume{uint(), uint(), keep(text()), uint(), uint()};
-      case 5: return Cancel{uint(), uint()};
-      case 6: return settle();
-      default: return Request{uint(), text(), map(5)};
+      case 0:
+        return Heartbeat{};
+      case 1:
+        return Bye{flip() ? 0 : uint(), text()};
+      case 2:
+        return hello();
+      case 3:
+        return publish();
+      case 4:
+        return Consume{uint(), uint(), keep(text()), uint(), uint()};
+      case 5:
+        return Cancel{uint(), uint()};
+      case 6:
+        return settle();
+      default:
+        return Request{uint(), text(), map(5)};
     }
   }
   BrokerFrame broker_frame() {
     switch (*rc::gen::inRange(0, 11)) {
-      case 0: return Heartbeat{};
-      case 1: return Bye{flip() ? 0 : uint(), text()};
-      case 2: return ErrorFrame{error(), maybe_uint()};
-      case 3: return welcome();
-      case 4: return confirm();
-      case 5: return flip() ? Reply{uint(), map(5), {}} : Reply{uint(), {}, error()};
-      case 6: return deliver();
-      case 7: return lease_lost();
-      case 8: return ConsumerClosed{uint(), error()};
-      case 9: return settled();
-      default: return Draining{uint()};
+      case 0:
+        return Heartbeat{};
+      case 1:
+        return Bye{flip() ? 0 : uint(), text()};
+      case 2:
+        return ErrorFrame{error(), maybe_uint()};
+      case 3:
+        return welcome();
+      case 4:
+        return confirm();
+      case 5:
+        return flip() ? Reply{uint(), map(5), {}} : Reply{uint(), {}, error()};
+      case 6:
+        return deliver();
+      case 7:
+        return lease_lost();
+      case 8:
+        return ConsumerClosed{uint(), error()};
+      case 9:
+        return settled();
+      default:
+        return Draining{uint()};
     }
   }
 
@@ -137,7 +166,8 @@ class Random {
   Settle settle() {
     Settle out{maybe_uint(), {}, {}};
     for (std::size_t i = count(); i > 0; --i) {
-      Settlement item{static_cast<Verb>(*rc::gen::inRange(1, 6)), within(0, UINT64_MAX - kLeaseRangeMax), 0, {}, {}, {}};
+      Settlement item{
+          static_cast<Verb>(*rc::gen::inRange(1, 6)), within(0, UINT64_MAX - kLeaseRangeMax), 0, {}, {}, {}};
       item.last_lease = item.first_lease + within(0, kLeaseRangeMax - 1);
       if ((item.verb == Verb::nack || item.verb == Verb::reject) && flip()) item.reason = keep(text());
       if (item.verb == Verb::nack && flip()) item.delay_ms = within(0, kDelayMsMax);
@@ -177,10 +207,18 @@ void damage(std::string& bytes) {
     const std::size_t at = *rc::gen::inRange<std::size_t>(0, bytes.size() + 1);
     const auto byte = static_cast<char>(*rc::gen::arbitrary<std::uint8_t>());
     switch (*rc::gen::inRange(0, 4)) {
-      case 0: bytes.resize(at); break;
-      case 1: bytes.insert(at, 1, byte); break;
-      case 2: if (at < bytes.size()) bytes.erase(at, 1); break;
-      default: if (at < bytes.size()) bytes[at] = byte; break;
+      case 0:
+        bytes.resize(at);
+        break;
+      case 1:
+        bytes.insert(at, 1, byte);
+        break;
+      case 2:
+        if (at < bytes.size()) bytes.erase(at, 1);
+        break;
+      default:
+        if (at < bytes.size()) bytes[at] = byte;
+        break;
     }
   }
 }

@@ -52,7 +52,8 @@ TEST_CASE("decoder: foreign text in the text of an error is cut and cannot write
   const std::string long_key(200, 'k');
   const std::string frame = "\x94\x04\xa1q\x01\x91\x92\xc4\x00\x81\xd9\xc8"s + long_key + "\x01";
   CHECK(text_of(frame).ends_with("'" + long_key.substr(0, 64) + "...'"));
-  CHECK(text_of("\x94\x04\xa1q\x01\x91\x92\xc4\x00\x81\xa4\n\x1b\x7f\xff\x01"s).ends_with("'" + std::string(4, '?') + "'"));
+  CHECK(text_of("\x94\x04\xa1q\x01\x91\x92\xc4\x00\x81\xa4\n\x1b\x7f\xff\x01"s)
+            .ends_with("'" + std::string(4, '?') + "'"));
 }
 
 TEST_CASE("decoder: an error in the middle of deep arguments names the whole way") {

@@ -44,7 +44,8 @@ std::map<std::string, std::string> printed_examples() {
 TEST_CASE("spec: the examples in the text are the vectors of that name, and all of them") {
   std::map<std::string, std::string> expected;
   for (const Vector& vector : read_vectors()) {
-    if (vector.file == "examples.json") expected[vector.name.substr(std::string("example: ").size())] = to_hex(vector.bytes);
+    if (vector.file == "examples.json")
+      expected[vector.name.substr(std::string("example: ").size())] = to_hex(vector.bytes);
   }
   CHECK(expected.size() >= 8);
   CHECK(printed_examples() == expected);

@@ -45,8 +45,8 @@ TEST_CASE("tape: a value of every kind is one token") {
 }
 
 TEST_CASE("tape: positive numbers in signed formats are uint") {
-  for (const std::string& bytes : {"\xd0\x07"s, "\xd1\x00\x07"s, "\xd2\x00\x00\x00\x07"s,
-                                   "\xd3\x00\x00\x00\x00\x00\x00\x00\x07"s}) {
+  for (const std::string& bytes :
+       {"\xd0\x07"s, "\xd1\x00\x07"s, "\xd2\x00\x00\x00\x07"s, "\xd3\x00\x00\x00\x00\x00\x00\x00\x07"s}) {
     Tape tape;
     REQUIRE(tape.scan(bytes) == ScanError::none);
     CHECK(tape.tokens()[0].kind == Kind::uint);

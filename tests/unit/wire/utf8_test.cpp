@@ -14,15 +14,33 @@ TEST_CASE("utf8: text of every length of sequence is valid") {
   CHECK(valid_utf8("größe"));
   CHECK(valid_utf8("工人"));
   CHECK(valid_utf8("🚦"));
-  CHECK(valid_utf8("\xc2\x80 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf"));
+  CHECK(valid_utf8(
+      "\xc2\x80 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf"));
 }
 
 TEST_CASE("utf8: what is not text is invalid") {
-  for (const std::string_view bad :
-       {"\x80"sv, "\xbf"sv, "\xff"sv, "\xfe"sv, "\xc0\x80"sv, "\xc1\xbf"sv, "\xe0\x80\x80"sv, "\xe0\x9f\xbf"sv,
-        "\xed\xa0\x80"sv, "\xed\xbf\xbf"sv, "\xf0\x80\x80\x80"sv, "\xf0\x8f\xbf\xbf"sv, "\xf4\x90\x80\x80"sv,
-        "\xf5\x80\x80\x80"sv, "\xf8\x88\x80\x80\x80"sv, "\xc3"sv, "\xe4\xb8"sv, "\xf0\x9f\x9a"sv, "\xc3("sv,
-        "\xe4(\xb8"sv, "\xe4\xb8("sv, "\xf0\x9f\x9a("sv}) {
+  for (const std::string_view bad : {"\x80"sv,
+                                     "\xbf"sv,
+                                     "\xff"sv,
+                                     "\xfe"sv,
+                                     "\xc0\x80"sv,
+                                     "\xc1\xbf"sv,
+                                     "\xe0\x80\x80"sv,
+                                     "\xe0\x9f\xbf"sv,
+                                     "\xed\xa0\x80"sv,
+                                     "\xed\xbf\xbf"sv,
+                                     "\xf0\x80\x80\x80"sv,
+                                     "\xf0\x8f\xbf\xbf"sv,
+                                     "\xf4\x90\x80\x80"sv,
+                                     "\xf5\x80\x80\x80"sv,
+                                     "\xf8\x88\x80\x80\x80"sv,
+                                     "\xc3"sv,
+                                     "\xe4\xb8"sv,
+                                     "\xf0\x9f\x9a"sv,
+                                     "\xc3("sv,
+                                     "\xe4(\xb8"sv,
+                                     "\xe4\xb8("sv,
+                                     "\xf0\x9f\x9a("sv}) {
     CAPTURE(bad.size());
     CHECK_FALSE(valid_utf8(bad));
     // Not hidden by what is around it, at any offset of the eight-byte steps.

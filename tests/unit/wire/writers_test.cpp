@@ -81,8 +81,13 @@ TEST_CASE("deliver writer: the bytes are those of encode") {
       Deliver frame{.consumer = number, .first_lease = number, .lease_ms = number, .deliveries = {}};
       frame.deliveries.assign(count, {.id = number, .count = 1, .payload = "x", .headers = {}, .dead = {}});
       if (count > 1) {
-        frame.deliveries[1] = {.id = 1, .count = number, .payload = "", .headers = "\x80", .priority = 0,
-                               .attempts = number, .dead = "\x80"};
+        frame.deliveries[1] = {.id = 1,
+                               .count = number,
+                               .payload = "",
+                               .headers = "\x80",
+                               .priority = 0,
+                               .attempts = number,
+                               .dead = "\x80"};
       }
       writer.begin(frame.consumer, frame.first_lease, frame.lease_ms);
       for (const Delivery& delivery : frame.deliveries) writer.append(delivery);
