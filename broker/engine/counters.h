@@ -26,8 +26,7 @@ struct Counters {
   X(purged)                  /* by purge, or with a deleted queue */                                  \
   X(deduplicated)            /* publishes that were there already */                                  \
   X(replayed_out)            /* left a dead-letter queue by replay */                                 \
-  X(refused)                 /* publishes refused */                                                  \
-  X(stale)                   /* settlements without a live lease */
+  X(refused)                 /* publishes refused */
 
 #define SLUICE_COUNTER_FIELD(name) std::uint64_t name = 0;
   SLUICE_COUNTERS(SLUICE_COUNTER_FIELD)

@@ -108,7 +108,6 @@ wire::Map Engine::totals() const {
     counters.add(queue->counters);
   }
   counters.refused = publisher_.refused();
-  counters.stale = settler_.stale();
   wire::Map map;
   map.set("queues", static_cast<std::uint64_t>(queues_.size()))
       .set("consumers", consumers_.count())
@@ -116,7 +115,7 @@ wire::Map Engine::totals() const {
       .set("delayed", delayed)
       .set("leased", leased)
       .set("bytes", messages_.bytes())
-      .set("counters", counters.to_map());
+      .set("counters", counters.to_map().set("stale", settler_.stale()));
   return map;
 }
 

@@ -10,7 +10,7 @@ std::optional<std::uint64_t> Producer::find(std::uint64_t sequence) const {
   if (sequence > last_) return std::nullopt;
   // Newest first: a resend begins at the first unconfirmed one, which is among the last.
   for (auto run = runs_.rbegin(); run != runs_.rend(); ++run)
-    if (sequence >= run->first_sequence && sequence < run->first_sequence + run->count)
+    if (sequence >= run->first_sequence && sequence - run->first_sequence < run->count)
       return run->first_id + (sequence - run->first_sequence);
   return std::nullopt;
 }
@@ -18,7 +18,11 @@ std::optional<std::uint64_t> Producer::find(std::uint64_t sequence) const {
 void Producer::accepted(std::uint64_t sequence, std::uint64_t id) {
   add_accepted(runs_, sequence, id);
   decided(sequence);
-  while (runs_.front().first_sequence + runs_.front().count + kRememberedMax <= last_) runs_.pop_front();
+  // A sequence may be as large as 2^64-1: what is compared are distances.
+  const auto too_old = [this](const wire::Accepted& run) {
+    return last_ - (run.first_sequence + (run.count - 1)) > kRememberedMax;
+  };
+  while (too_old(runs_.front())) runs_.pop_front();
 }
 
 void Producer::decided(std::uint64_t sequence) {

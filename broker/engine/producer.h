@@ -37,7 +37,7 @@ class Producer {
  public:
   std::uint64_t last_sequence() const { return last_; }
   // True when `sequence` neither continues the last one nor lies at or before it. A producer that is new here may begin anywhere.
-  bool leaves_gap(std::uint64_t sequence) const { return known_ && sequence > last_ + 1; }
+  bool leaves_gap(std::uint64_t sequence) const { return known_ && sequence > last_ && sequence - last_ > 1; }
   // The id it was accepted under before.
   std::optional<std::uint64_t> find(std::uint64_t sequence) const;
   void accepted(std::uint64_t sequence, std::uint64_t id);

@@ -25,42 +25,50 @@ void Publisher::publish(Peer& peer, const wire::Publish& frame, const Now& now) 
                              std::to_string(peer.producer->last_sequence()) + ": what is between is missing";
     return refuse(peer, frame.first_sequence, count, wire::error_body(ErrorCode::sequence_gap, text));
   }
-  const Result<Queue*> queue = queues_.get_or_create(frame.queue);
-  if (!queue) return refuse(peer, frame.first_sequence, count, wire::error_body(queue.error()));
+  Queue* queue = queues_.find(frame.queue);
   for (std::uint64_t i = 0; i < count; ++i)
-    publish_one(peer, **queue, frame.first_sequence + i, frame.messages[i], now);
+    publish_one(peer, frame.queue, queue, frame.first_sequence + i, frame.messages[i], now);
   answers(peer);
 }
 
-void Publisher::publish_one(Peer& peer, Queue& queue, std::uint64_t sequence, const wire::PublishMessage& message,
-                            const Now& now) {
+void Publisher::publish_one(Peer& peer, std::string_view name, Queue*& queue, std::uint64_t sequence,
+                            const wire::PublishMessage& message, const Now& now) {
   if (sequence <= peer.producer->last_sequence()) {
     if (const auto id = peer.producer->find(sequence)) {
-      ++queue.counters.deduplicated;
-      add_accepted(peer.confirm.accepted, sequence, *id);
-      return;
+      if (queue != nullptr) ++queue->counters.deduplicated;
+      return add_accepted(peer.confirm.accepted, sequence, *id);
     }
   }
-  if (over_window(peer, message))
-    return refuse_one(peer, sequence,
-                      wire::error_body(ErrorCode::publish_window, "more than " + std::to_string(window_.messages) +
-                                                                      " messages or " + std::to_string(window_.bytes) +
-                                                                      " bytes unconfirmed"));
-  const std::uint64_t bytes = message.payload.size() + message.headers.size();
-  if (bytes > message_bytes_max_)
-    return refuse_one(peer, sequence,
-                      wire::error_body(ErrorCode::frame_too_large, "payload and headers have " + std::to_string(bytes) +
-                                                                       " bytes, at most " +
-                                                                       std::to_string(message_bytes_max_) + " are allowed"));
-  if (is_full(queue, bytes)) {
-    ++queue.counters.refused;
-    return refuse_one(peer, sequence, wire::error_body({ErrorCode::queue_full, full_text(queue), kRetryAfterMs}));
+  if (const auto error = check(peer, message)) return refuse_one(peer, sequence, *error);
+  if (queue == nullptr) {
+    const Result<Queue*> made = queues_.get_or_create(name);
+    if (!made) return refuse_one(peer, sequence, wire::error_body(made.error()));
+    queue = *made;
   }
-  const Message& published = messages_.publish(queue, message, now);
+  if (is_full(*queue, message.payload.size() + message.headers.size())) {
+    ++queue->counters.refused;
+    return refuse_one(peer, sequence, wire::error_body({ErrorCode::queue_full, full_text(*queue), kRetryAfterMs}));
+  }
+  const Message& published = messages_.publish(*queue, message, now);
   peer.unconfirmed_messages += 1;
   peer.unconfirmed_bytes += published.size();
   peer.producer->accepted(sequence, raw(published.id));
   add_accepted(peer.confirm.accepted, sequence, raw(published.id));
+}
+
+std::optional<wire::ErrorBody> Publisher::check(const Peer& peer, const wire::PublishMessage& message) const {
+  const std::uint64_t bytes = message.payload.size() + message.headers.size();
+  if (bytes > message_bytes_max_)
+    return wire::error_body(ErrorCode::frame_too_large, "payload and headers have " + std::to_string(bytes) +
+                                                            " bytes, at most " + std::to_string(message_bytes_max_) +
+                                                            " are allowed");
+  // One message larger than the whole window may still pass alone.
+  const bool over = peer.unconfirmed_messages >= window_.messages ||
+                    (peer.unconfirmed_messages > 0 && peer.unconfirmed_bytes + bytes > window_.bytes);
+  if (over)
+    return wire::error_body(ErrorCode::publish_window, "more than " + std::to_string(window_.messages) + " messages or " +
+                                                           std::to_string(window_.bytes) + " bytes unconfirmed");
+  return std::nullopt;
 }
 
 void Publisher::refuse(Peer& peer, std::uint64_t first_sequence, std::uint64_t count, const wire::ErrorBody& error) {
@@ -86,13 +94,6 @@ void Publisher::answers(Peer& peer) {
   if (peer.confirms) return;
   peer.confirms = true;
   confirming_.push_back(&peer);
-}
-
-bool Publisher::over_window(const Peer& peer, const wire::PublishMessage& message) const {
-  if (peer.unconfirmed_messages >= window_.messages) return true;
-  // One message larger than the whole window may still pass alone.
-  return peer.unconfirmed_messages > 0 &&
-         peer.unconfirmed_bytes + message.payload.size() + message.headers.size() > window_.bytes;
 }
 
 void Publisher::confirm() {

@@ -5,6 +5,9 @@
 // Threads  one.
 // Source   spec/protocol.md section 7.
 
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "engine/effects.h"
@@ -36,10 +39,12 @@ class Publisher {
   std::uint64_t refused() const { return refused_; }
 
  private:
-  void publish_one(Peer& peer, Queue& queue, std::uint64_t sequence, const wire::PublishMessage& message, const Now& now);
+  // `queue` is looked up, or made, only for a message that is not refused for its own sake.
+  void publish_one(Peer& peer, std::string_view name, Queue*& queue, std::uint64_t sequence,
+                   const wire::PublishMessage& message, const Now& now);
+  std::optional<wire::ErrorBody> check(const Peer& peer, const wire::PublishMessage& message) const;
   void refuse_one(Peer& peer, std::uint64_t sequence, const wire::ErrorBody& error);
   void answers(Peer& peer);
-  bool over_window(const Peer& peer, const wire::PublishMessage& message) const;
 
   PublishWindow window_;
   std::uint64_t message_bytes_max_;

@@ -9,7 +9,7 @@ void add_exception(wire::Settled& answer, std::uint64_t lease, ErrorCode code) {
   const auto number = static_cast<std::uint64_t>(code);
   if (!answer.exceptions.empty()) {
     wire::SettleException& last = answer.exceptions.back();
-    if (last.code == number && last.last_lease + 1 == lease) {
+    if (last.code == number && lease != 0 && last.last_lease == lease - 1) {
       last.last_lease = lease;
       return;
     }

@@ -281,6 +281,7 @@ wire::Map Server::info(const session::Session& session) const {
 }
 
 void Server::stop() {
+  busy_ = true;  // the next turn acts on it, without waiting
   if (drain_.draining()) {
     logger_.warn("server", "stopped_at_once");
     return drain_.stop_at_once();
@@ -289,7 +290,6 @@ void Server::stop() {
   engine_.pause_deliveries();
   logger_.info("server", "draining", {{"deadline_ms", options_.drain_timeout_ms}, {"leases", engine_.live_leases()}});
   for (const SessionId id : sessions_.ids()) outbox_.add(id, wire::Draining{options_.drain_timeout_ms});
-  busy_ = true;
 }
 
 bool Server::refused_by_drain(session::Session& session, const wire::ClientFrame& frame) {

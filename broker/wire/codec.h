@@ -23,7 +23,9 @@ namespace sluice::wire {
 inline constexpr std::size_t kValuesMax = 262'144;
 inline constexpr std::size_t kDepthMax = 16;
 inline constexpr std::size_t kHeadersBytesMax = std::size_t{16} * 1024;
-inline constexpr std::uint64_t kLeaseRangeMax = 65'536;
+// Of all settlements of a frame together. One exception a lease still fits into the answer: 4 x 65,535 + 4 values.
+inline constexpr std::uint64_t kSettleLeasesMax = 65'535;
+static_assert(4 * kSettleLeasesMax + 4 <= kValuesMax);
 inline constexpr std::uint64_t kDelayMsMax = 315'360'000'000;  // ten years of 365 days
 inline constexpr std::uint64_t kLeaseMsMin = 100;
 inline constexpr std::uint64_t kLeaseMsMax = 86'400'000;  // a day

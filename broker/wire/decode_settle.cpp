@@ -55,12 +55,20 @@ bool options(Reader& reader, const Path& path, Settlement& out) {
 
 bool range_fits(Reader& reader, const Path& path, const Settlement& settlement) {
   if (settlement.first_lease <= settlement.last_lease &&
-      settlement.last_lease - settlement.first_lease < kLeaseRangeMax) {
+      settlement.last_lease - settlement.first_lease < kSettleLeasesMax) {
     return true;
   }
   return reader.fail(ErrorCode::bad_field, path,
-                     cat("must be a range of 1 to ", kLeaseRangeMax, " leases, is ", settlement.first_lease, " to ",
+                     cat("must be a range of 1 to ", kSettleLeasesMax, " leases, is ", settlement.first_lease, " to ",
                          settlement.last_lease));
+}
+
+// A few bytes name many leases, and the broker looks at each: so many ranges may not name any number of them.
+bool frame_fits(Reader& reader, const Path& path, const Settlement& next, std::uint64_t& leases) {
+  leases += next.last_lease - next.first_lease + 1;
+  if (leases <= kSettleLeasesMax) return true;
+  return reader.fail(ErrorCode::bad_field, path,
+                     cat("a frame settles at most ", kSettleLeasesMax, " leases, with this one it has ", leases));
 }
 
 bool settlement(Reader& reader, const Path& path, Settlement& out) {
@@ -78,7 +86,7 @@ bool plain_settlement(Reader& reader, Settlement& out) {
   if (token[1].kind != Kind::uint || token[2].kind != Kind::uint || token[3].kind != Kind::uint) return false;
   const std::uint64_t first = token[2].number;
   const std::uint64_t last = token[3].number;
-  if (token[1].number - 1 >= kVerbMax || first > last || last - first >= kLeaseRangeMax) return false;
+  if (token[1].number - 1 >= kVerbMax || first > last || last - first >= kSettleLeasesMax) return false;
   out.verb = static_cast<Verb>(token[1].number);
   out.first_lease = first;
   out.last_lease = last;
@@ -96,8 +104,9 @@ bool grant(Reader& reader, const Path& path, Grant& out) {
 
 bool read_settle(Reader& reader, Fields& fields, Settle& out) {
   const auto settlements = [&](const Path& path) {
+    std::uint64_t leases = 0;
     return reader.items(path, out.settlements, [&](const Path& at, Settlement& item) {
-      return plain_settlement(reader, item) || settlement(reader, at, item);
+      return (plain_settlement(reader, item) || settlement(reader, at, item)) && frame_fits(reader, at, item, leases);
     });
   };
   const auto grants = [&](const Path& path) {

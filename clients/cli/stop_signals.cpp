@@ -52,10 +52,15 @@ void StopSignals::watch(std::function<void()> first, std::function<void()> secon
 }
 
 void StopSignals::run(const std::function<void()>& first, const std::function<void()>& second) {
-  std::array<pollfd, 2> waits{pollfd{signals_, POLLIN, 0}, pollfd{wake_, POLLIN, 0}};
+  // POLLERR comes unasked; a negative number is passed over by poll().
+  std::array<pollfd, 3> waits{pollfd{signals_, POLLIN, 0}, pollfd{wake_, POLLIN, 0}, pollfd{STDOUT_FILENO, 0, 0}};
   while (true) {
     if (poll(waits.data(), waits.size(), -1) < 0) continue;  // EINTR of a traced process
     if (waits[1].revents != 0) return;
+    if (waits[2].revents != 0) {
+      waits[2].fd = -1;
+      if (!stopped_.exchange(true, std::memory_order_acq_rel)) first();
+    }
     signalfd_siginfo info{};
     if (read(signals_, &info, sizeof info) != sizeof info) continue;
     if (!stopped_.exchange(true, std::memory_order_acq_rel)) {

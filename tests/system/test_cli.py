@@ -305,13 +305,19 @@ def test_bench_verifies_a_small_run(sluice):
 
 @pytest.mark.quick
 @pytest.mark.parametrize("arguments", [("--listen", "nonsense"), ("--listen", "tcp://0.0.0.0:0"), ("--lease", "soon"), ("--lease", "1ms"),
-                                       ("--max-attempts", "0"), ("--no-such-flag",), ("--config", "/no/such/file"), ("extra",),
+                                       ("--max-attempts", "0"), ("--no-such-flag",), ("extra",),
                                        ("--data", "/tmp/x"), ("--http", "127.0.0.1:0")])
 def test_sluiced_refuses_a_wrong_flag_with_exit_2(arguments):
     done = subprocess.run([BIN / "sluiced", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=20,
                           text=True)
     assert done.returncode == 2, done
     assert arguments[0].lstrip("-") in done.stderr
+
+
+def test_sluiced_names_a_file_that_it_cannot_read():
+    done = subprocess.run([BIN / "sluiced", "--config", "/no/such/file"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=20, text=True)
+    assert done.returncode == 2 and "/no/such/file" in done.stderr and len(done.stderr.splitlines()) == 1, done
 
 
 def test_sluiced_reports_every_mistake_of_its_file_with_its_line(tmp_path):
@@ -362,4 +368,4 @@ def test_a_second_signal_stops_at_once(broker):
     broker.process.send_signal(signal.SIGTERM)
     wait_until(lambda: broker.events("draining"), what="the drain")
     broker.process.send_signal(signal.SIGTERM)
-    broker.process.wait(1.5)  # the drain would take 2 s
+    assert broker.process.wait(1.5) is not None  # the drain would take 2 s

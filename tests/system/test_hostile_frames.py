@@ -352,9 +352,11 @@ def test_unknown_extra_fields_are_ignored(broker):
     assert client.nothing(raw.ERROR)
 
 
-def test_a_range_of_more_than_65536_leases_is_refused(broker):
+def test_more_than_65535_leases_in_a_frame_are_refused(broker):
     client = broker.client()
-    client.send(raw.SETTLE, 5, [[ACK, 1, 65_537]])
+    client.send(raw.SETTLE, 5, [[ACK, 1, 65_536]])
+    assert error_of(client.receive(lambda frame: error_of(frame) is not None)) == 104
+    client.send(raw.SETTLE, 7, [[ACK, 1, 65_000], [ACK, 70_000, 71_000]])
     assert error_of(client.receive(lambda frame: error_of(frame) is not None)) == 104
     client.send(raw.SETTLE, 6, [[ACK, 9, 3]])
     assert error_of(client.receive(lambda frame: error_of(frame) is not None)) in (104, 303)

@@ -84,7 +84,7 @@ QueueInfo Client::declare_queue(std::string_view queue, const QueuePolicy& polic
 
 QueueInfo Client::queue_info(std::string_view queue) {
   const wire::Map result = core_->call("queue.info", named(queue));
-  return internal::to_queue_info(internal::to_map(result, "queue"));
+  return internal::to_queue_info(result);
 }
 
 QueueList Client::list_queues(std::string_view prefix, std::string_view after, std::uint64_t limit) {
@@ -117,7 +117,7 @@ ReplayResult Client::replay(std::string_view dead_letter_queue, const ReplayOpti
 
 ServerInfo Client::server_info() {
   const wire::Map result = core_->call("server.info", {});
-  return internal::to_server_info(internal::to_map(result, "server"));
+  return internal::to_server_info(result);
 }
 
 void Client::on_state(StateCallback callback) { core_->on_state(std::move(callback)); }

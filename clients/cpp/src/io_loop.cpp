@@ -256,17 +256,22 @@ void IoLoop::send_settlements(TimePoint now, bool everything) {
   if (settled_lately_) send_settle(std::move(batch));
 }
 
-// In as many frames as the limit on values asks for; the grants come last.
+// In as many frames as the limits ask for; the grants come last.
 void IoLoop::send_settle(SettleBatch batch) {
   constexpr std::size_t kSettlementsMax = 8'192;
-  std::vector<wire::Settlement>& all = batch.settle.settlements;
-  std::size_t begin = 0;
-  for (; all.size() - begin > kSettlementsMax; begin += kSettlementsMax) {
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
-    send(wire::Settle{std::nullopt, {first, first + kSettlementsMax}, {}});
+  wire::Settle frame;
+  std::uint64_t leases = 0;
+  for (const wire::Settlement& settlement : batch.settle.settlements) {
+    const std::uint64_t count = settlement.last_lease - settlement.first_lease + 1;
+    if (leases + count > wire::kSettleLeasesMax || frame.settlements.size() == kSettlementsMax) {
+      send(std::exchange(frame, {}));
+      leases = 0;
+    }
+    frame.settlements.push_back(settlement);
+    leases += count;
   }
-  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(begin));
-  send(std::move(batch.settle));
+  frame.grants = std::move(batch.settle.grants);
+  send(std::move(frame));
 }
 
 }  // namespace sluice::internal

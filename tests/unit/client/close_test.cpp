@@ -216,10 +216,10 @@ TEST_CASE("connect: nobody there is not_connected, within the time") {
 
 TEST_CASE("connect: a broker that refuses for good is thrown by the constructor") {
   FakeBroker broker;
-  broker.answer_hello = [](const wire::Hello&) {
+  broker.answer_hello([](const wire::Hello&, const wire::Welcome&) {
     return std::optional<wire::BrokerFrame>(
         wire::ErrorFrame{{101, "unsupported_protocol", "the broker does not speak this protocol version", false, 0}, std::nullopt});
-  };
+  });
   try {
     const Client client(broker.url(), quick_options());
     FAIL("no error");

@@ -27,15 +27,15 @@ ClientOptions quick_options() {
 }
 
 FakeBroker::FakeBroker() : url_("tcp://127.0.0.1:*"), context_(zmq_ctx_new()) {
-  welcome.session = 1;
-  welcome.broker = "fake/1";
-  welcome.heartbeat_ms = 5'000;
-  welcome.publish_messages = 65'536;
-  welcome.publish_bytes = 64 * 1024 * 1024;
-  welcome.frame_bytes_max = 8 * 1024 * 1024;
-  welcome.credit_messages_max = 65'535;
-  welcome.credit_bytes_max = 1024 * 1024 * 1024;
-  welcome.sync = "memory";
+  welcome_.session = 1;
+  welcome_.broker = "fake/1";
+  welcome_.heartbeat_ms = 5'000;
+  welcome_.publish_messages = 65'536;
+  welcome_.publish_bytes = 64 * 1024 * 1024;
+  welcome_.frame_bytes_max = 8 * 1024 * 1024;
+  welcome_.credit_messages_max = 65'535;
+  welcome_.credit_bytes_max = 1024 * 1024 * 1024;
+  welcome_.sync = "memory";
   start();
 }
 
@@ -103,7 +103,7 @@ void FakeBroker::take(std::string text) {
   REQUIRE_MESSAGE(frame.has_value(), (frame ? "" : frame.error().text));
   const std::lock_guard lock(mutex_);
   if (const auto* const hello = std::get_if<wire::Hello>(&*frame)) {
-    const auto answer = answer_hello ? answer_hello(*hello) : std::optional<wire::BrokerFrame>(welcome);
+    const auto answer = answer_ ? answer_(*hello, welcome_) : std::optional<wire::BrokerFrame>(welcome_);
     if (answer) outgoing_.push_back(encoded(*answer));
     hellos_.push_back({bytes, *frame});
     wake_.notify();

@@ -25,7 +25,8 @@
 
 namespace sluice::test {
 
-inline constexpr std::chrono::seconds kPatience{20};
+// Less than three heartbeats: a fake broker sends none, and a client that leaves it for that would hide why.
+inline constexpr std::chrono::seconds kPatience{10};
 
 // A frame and the bytes that its views point to.
 template <class Frame>
@@ -41,10 +42,18 @@ class FakeBroker {
   ~FakeBroker();
 
   const std::string& url() const { return url_; }
-  // For the WELCOMEs to come.
-  wire::Welcome welcome;
-  // Answers HELLO by something else, or not at all (nullopt).
-  std::function<std::optional<wire::BrokerFrame>(const wire::Hello&)> answer_hello;
+  // Changes the WELCOMEs to come.
+  template <class Change>
+  void set_welcome(Change change) {
+    const std::lock_guard lock(mutex_);
+    change(welcome_);
+  }
+  // Answers the HELLOs to come by something else than welcome(), or not at all (nullopt). Called on the broker's thread.
+  using Answer = std::function<std::optional<wire::BrokerFrame>(const wire::Hello&, const wire::Welcome&)>;
+  void answer_hello(Answer answer) {
+    const std::lock_guard lock(mutex_);
+    answer_ = std::move(answer);
+  }
 
   // Connections are cut, and new ones refused until start().
   void stop();
@@ -90,6 +99,8 @@ class FakeBroker {
   std::condition_variable changed_;
   Queue frames_, hellos_, heartbeats_;
   std::vector<std::string> outgoing_;
+  wire::Welcome welcome_;
+  Answer answer_;
   std::string peer_;
   bool stopping_ = false;
   std::thread thread_;

@@ -90,11 +90,11 @@ TEST_CASE("settle buffer: options are never joined, and reasons are kept") {
   CHECK(batch.settle.settlements[1].reason == std::string(100, 'b'));
 }
 
-TEST_CASE("settle buffer: a range holds at most 65,536 leases") {
+TEST_CASE("settle buffer: a range holds no more leases than a frame may") {
   SettleBuffer buffer;
-  for (std::uint64_t lease = 1; lease <= wire::kLeaseRangeMax + 1; ++lease) buffer.add(ack(lease, lease));
+  for (std::uint64_t lease = 1; lease <= wire::kSettleLeasesMax + 1; ++lease) buffer.add(ack(lease, lease));
   REQUIRE(buffer.settlements().size() == 2);
-  CHECK(buffer.settlements()[0] == ack(1, wire::kLeaseRangeMax));
+  CHECK(buffer.settlements()[0] == ack(1, wire::kSettleLeasesMax));
 }
 
 TEST_CASE("reason: always valid UTF-8 of at most 1,024 bytes") {

@@ -36,7 +36,7 @@ TEST_CASE("reconnect: what is unconfirmed is sent again, byte for byte, by the s
   broker.sync(client);
   broker.stop();
   client.publish_nowait("jobs", "5");
-  broker.welcome.producer_sequence = 3;
+  broker.set_welcome([](wire::Welcome& welcome) { welcome.producer_sequence = 3; });
   broker.start();
   CHECK(broker.expect_hello().producer == producer);
   CHECK(*broker.expect<wire::Publish>().bytes == *second_frame.bytes);
@@ -79,11 +79,10 @@ TEST_CASE("reconnect: to a broker that knows less than it confirmed, a new produ
   auto future = client.publish("jobs", "x");
   broker.expect<wire::Publish>();
   broker.stop();
-  broker.answer_hello = [&](const wire::Hello& hello) {
-    wire::Welcome welcome = broker.welcome;
+  broker.answer_hello([producer](const wire::Hello& hello, wire::Welcome welcome) {
     welcome.producer_sequence = hello.producer == producer ? 2 : 0;
     return std::optional<wire::BrokerFrame>(welcome);
-  };
+  });
   broker.start();
   CHECK(broker.expect_hello().producer == producer);
   CHECK(broker.expect_hello().producer != producer);
@@ -100,7 +99,7 @@ TEST_CASE("reconnect: the resend keeps to the window of the new session") {
   for (int i = 0; i < 6; ++i) client.publish_nowait("jobs", "x");
   for (int i = 0; i < 6; ++i) broker.expect<wire::Publish>();
   broker.stop();
-  broker.welcome.publish_messages = 2;
+  broker.set_welcome([](wire::Welcome& welcome) { welcome.publish_messages = 2; });
   broker.start();
   for (std::uint64_t i = 1; i <= 6; i += 2) {
     CHECK(broker.expect<wire::Publish>()->first_sequence == i);
@@ -126,7 +125,7 @@ TEST_CASE("reconnect: hello_required has the client say HELLO on a fresh connect
 
 TEST_CASE("reconnect: a silent broker is left after three heartbeats, and ours come meanwhile") {
   FakeBroker broker;
-  broker.welcome.heartbeat_ms = 100;
+  broker.set_welcome([](wire::Welcome& welcome) { welcome.heartbeat_ms = 100; });
   Client client(broker.url(), quick_options());
   broker.expect_hello();
   broker.expect_heartbeat();

@@ -165,10 +165,12 @@ class Random {
   }
   Settle settle() {
     Settle out{maybe_uint(), {}, {}};
-    for (std::size_t i = count(); i > 0; --i) {
+    std::uint64_t leases_left = kSettleLeasesMax;
+    for (std::size_t i = count(); i > 0 && leases_left > 0; --i) {
       Settlement item{
-          static_cast<Verb>(*rc::gen::inRange(1, 6)), within(0, UINT64_MAX - kLeaseRangeMax), 0, {}, {}, {}};
-      item.last_lease = item.first_lease + within(0, kLeaseRangeMax - 1);
+          static_cast<Verb>(*rc::gen::inRange(1, 6)), within(0, UINT64_MAX - kSettleLeasesMax), 0, {}, {}, {}};
+      item.last_lease = item.first_lease + within(0, leases_left - 1);
+      leases_left -= item.last_lease - item.first_lease + 1;
       if ((item.verb == Verb::nack || item.verb == Verb::reject) && flip()) item.reason = keep(text());
       if (item.verb == Verb::nack && flip()) item.delay_ms = within(0, kDelayMsMax);
       if (item.verb == Verb::extend && flip()) item.lease_ms = within(kLeaseMsMin, kLeaseMsMax);

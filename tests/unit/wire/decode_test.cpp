@@ -41,7 +41,7 @@ TEST_CASE("decoder: texts of errors name the field, the rule and the value") {
   CHECK(text_of("\x92\x06\x02") == "CANCEL consumer: is missing");
   CHECK(text_of("\x93\x03\x01\x81\xacheartbeat_ms\x05") == "HELLO heartbeat_ms: must be 100 to 60000, is 5");
   CHECK(text_of("\x93\x07\xc0\x91\x93\x01\x05\x04") ==
-        "SETTLE settlements[0]: must be a range of 1 to 65536 leases, is 5 to 4");
+        "SETTLE settlements[0]: must be a range of 1 to 65535 leases, is 5 to 4");
   CHECK(text_of("\x94\x04\xa1q\x01\x91\x92\xc4\x00\x81\xa5prior\x01"s) ==
         "PUBLISH messages[0].options: does not know the key 'prior'");
   CHECK(text_of("\x94\x04\xa1q\x01\x92\xc4\x00\x92\xc4\x00\x81\xa8priority\x0c"s) ==
