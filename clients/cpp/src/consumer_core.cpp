@@ -10,6 +10,8 @@ namespace {
 
 constexpr Milliseconds kFlushAfter{1};
 constexpr std::uint64_t kFlushLeasesMax = 256;
+// Below it two halves of the prefetch under way gain nothing over one whole: a round trip costs more than to handle them.
+constexpr std::uint64_t kFlushLeasesMin = 32;
 constexpr std::size_t kRecentRangesMax = 1024;
 
 }  // namespace
@@ -20,7 +22,8 @@ ConsumerCore::ConsumerCore(std::uint64_t number, std::string_view queue, const C
       queue_(queue),
       options_(options),
       close_timeout_(close_timeout),
-      flush_leases_(std::clamp<std::uint64_t>(options.prefetch / 2, 1, kFlushLeasesMax)),
+      flush_leases_(std::clamp<std::uint64_t>(options.prefetch / 2, std::min<std::uint64_t>(options.prefetch, kFlushLeasesMin),
+                                              kFlushLeasesMax)),
       wake_(std::move(wake)),
       callbacks_(std::move(callbacks)) {}
 

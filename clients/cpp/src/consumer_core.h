@@ -9,8 +9,8 @@
 // Credit: each delivery gives back one message and its bytes exactly once, when the user settles it, or when the library
 // drops it. A new connection starts with the whole credit less what the user still holds of earlier ones.
 //
-// When settlements leave: at once if nothing is left to handle, if half the prefetch has come together, or if they are anything
-// but an ack; else 1 ms after the first. So slow consumers see no delay, and fast ones send large frames.
+// When settlements leave: at once if nothing is left to handle, if half the prefetch has come together (of a small one all of it),
+// or if they are anything but an ack; else 1 ms after the first. So slow consumers see no delay, and fast ones send large frames.
 
 #include <atomic>
 #include <condition_variable>

@@ -12,8 +12,9 @@ namespace {
 
 constexpr const char* kAgent = "sluice-cpp/0.1.0";
 constexpr Milliseconds kLingerMax{1'000};
-// While settlements flow, the thread looks again this soon by itself and need not be woken for each.
-constexpr Milliseconds kSettleLinger{1};
+// While deliveries and settlements flow, the thread looks again this soon by itself: then the first ack need not wake it only to
+// say that there will be more in a millisecond.
+constexpr Milliseconds kConsumeLinger{1};
 // A session that lived this long was a good one: the delays between tries begin anew.
 constexpr std::chrono::seconds kGoodSession{5};
 
@@ -62,7 +63,7 @@ void IoLoop::sleep(TimePoint now) {
   if (phase_ == Phase::waiting) wake_at_ = std::min(wake_at_, next_try_);
   if (phase_ == Phase::greeting) wake_at_ = std::min(wake_at_, greeting_ends_);
   if (phase_ == Phase::open) wake_at_ = std::min(wake_at_, liveness_.next());
-  if (settled_lately_) wake_at_ = std::min(wake_at_, now + kSettleLinger);
+  if (std::exchange(consumed_lately_, false)) wake_at_ = std::min(wake_at_, now + kConsumeLinger);
   if (!parts_.wake->prepare_sleep(wake_at_)) return;
   liveness_.will_sleep(wake_at_ - now);
   parts_.wake->woke(connection_->poll(parts_.wake->fd(), wake_at_));
@@ -252,8 +253,9 @@ void IoLoop::send_all(TimePoint now) {
 void IoLoop::send_settlements(TimePoint now, bool everything) {
   SettleBatch batch;
   for (const auto& consumer : parts_.consumers.snapshot()) consumer->collect(now, everything, batch, wake_at_);
-  settled_lately_ = !batch.settle.settlements.empty() || !batch.settle.grants.empty();
-  if (settled_lately_) send_settle(std::move(batch));
+  if (batch.settle.settlements.empty() && batch.settle.grants.empty()) return;
+  consumed_lately_ = true;
+  send_settle(std::move(batch));
 }
 
 // In as many frames as the limits ask for; the grants come last.

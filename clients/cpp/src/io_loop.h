@@ -103,7 +103,7 @@ class IoLoop {
   TimePoint without_broker_since_{};
   Milliseconds delay_;                 // before the next try
   bool had_session_ = false;
-  bool settled_lately_ = false;
+  bool consumed_lately_ = false;       // since the last sleep
   std::optional<std::string> lost_;    // set while frames are taken, acted on after
 
   std::atomic<bool> stopping_{false};

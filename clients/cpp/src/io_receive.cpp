@@ -55,6 +55,7 @@ void IoLoop::take_deliver(Message& message) {
   }
   ConsumerCore* const consumer = find_consumer(content->consumer);
   if (consumer == nullptr) return;  // cancelled and forgotten; its leases run out
+  consumed_lately_ = true;
   delivered->content = std::move(*content);
   consumer->deliver(std::move(delivered));
 }
