@@ -47,6 +47,50 @@ void add_maps(Corpus& corpus, const Vector& vector) {
   }
 }
 
+// A step of session_fuzz.cpp.
+std::string step(unsigned peer, unsigned what, std::size_t number, std::string_view bytes = {}) {
+  std::string out;
+  out += static_cast<char>(peer | what << 2U);
+  out += static_cast<char>(number & 0xffU);
+  out += static_cast<char>(number >> 8U & 0xffU);
+  return out.append(bytes);
+}
+
+std::string frame(unsigned peer, const ClientFrame& content) {
+  Buffer bytes;
+  encode(content, bytes);
+  return step(peer, 0, bytes.size(), bytes.view());
+}
+
+// Scripts in which something happens: a message goes through, fails, dies, is replayed; and each vector in a running session.
+void add_sessions(Corpus& corpus, const std::vector<Vector>& vectors) {
+  constexpr unsigned kPass = 3;
+  constexpr unsigned kClose = 4;
+  constexpr unsigned kFull = 5;
+  Publish publish;
+  publish.queue = "jobs";
+  publish.first_sequence = 1;
+  publish.messages = {{"a", {}, 0, 4}, {"b", {}, 50, 9}, {"c", {}, 0, 0}};
+  Map policy;
+  policy.set("max_attempts", 2).set("lease_ms", 100).set("dead_letter_max", 2).set("backoff_initial_ms", 10);
+  const std::string begin = frame(0, Hello()) + frame(1, Hello()) +
+                            frame(0, Request{1, "queue.declare", Map().set("name", "jobs").set("policy", policy)}) + frame(0, publish) +
+                            frame(1, Consume{2, 1, "jobs", 10, 1'000});
+  const auto settle = [](Verb verb, std::uint64_t first, std::uint64_t last) {
+    return Settle{std::nullopt, {{verb, first, last, {}, {}, {}}}, {{1, 2, 10}}};
+  };
+  corpus.add("sessions", begin + frame(1, settle(Verb::ack, 1, 3)));
+  corpus.add("sessions", begin + frame(1, settle(Verb::reject, 1, 2)) + frame(0, Request{3, "dlq.replay", Map().set("name", "jobs.dlq")}) +
+                             frame(1, settle(Verb::nack, 3, 9)));
+  corpus.add("sessions", begin + step(0, kPass, 400) + step(0, kPass, 400) + frame(1, settle(Verb::release, 3, 5)));
+  corpus.add("sessions", begin + step(1, kClose, 0) + frame(2, Hello()) + frame(2, Consume{1, 1, "jobs", 1, 1}));
+  corpus.add("sessions", begin + step(1, kFull, 0) + frame(1, settle(Verb::extend, 1, 2)) + frame(0, Request{3, "queue.delete", Map().set("name", "jobs")}));
+  for (const Vector& vector : vectors) {
+    if (vector.to_broker && vector.bytes.size() < 2'000)
+      corpus.add("sessions", begin + step(1, 0, vector.bytes.size(), vector.bytes) + step(0, kPass, 200));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -55,9 +99,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    for (const char* kind : {"to_broker", "to_client", "maps"}) fs::remove_all(fs::path(argv[1]) / kind);
+    for (const char* kind : {"to_broker", "to_client", "maps", "sessions"}) fs::remove_all(fs::path(argv[1]) / kind);
     Corpus corpus(argv[1]);
-    for (const Vector& vector : read_vectors()) {
+    const std::vector<Vector> vectors = read_vectors();
+    add_sessions(corpus, vectors);
+    for (const Vector& vector : vectors) {
       corpus.add(vector.to_broker ? "to_broker" : "to_client", vector.bytes);
       if (vector.to_broker) add_maps(corpus, vector);
     }

@@ -1,5 +1,5 @@
 #pragma once
-// tests/unit/server/running.h: the real loop, sessions, engine and outbox over a fake network and clock.
+// tests/unit/fakes/running.h: the real loop, sessions, engine and outbox over a fake network and clock.
 
 #include <spdlog/sinks/null_sink.h>
 
