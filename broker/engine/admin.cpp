@@ -25,8 +25,8 @@ std::string_view name(MessageState state) {
 }
 
 wire::Map describe(const Message& message, const Now& now) {
-  static const History kNone;
-  const History& past = message.history != nullptr ? *message.history : kNone;
+  static const Extras kNone;
+  const Extras& past = message.extras != nullptr ? *message.extras : kNone;
   wire::Map map;
   map.set("id", raw(message.id))
       .set("position", message.position)

@@ -1,5 +1,7 @@
 #include "engine/attempts.h"
 
+#include <utility>
+
 namespace sluice::engine {
 namespace {
 
@@ -17,7 +19,7 @@ void Attempts::acked(Lease& lease) { messages_.end(leases_.close(lease), Ended::
 
 void Attempts::released(Lease& lease) {
   Message& message = leases_.close(lease);
-  ++message.past().releases;
+  ++message.extra().releases;
   ++message.queue->counters.released;
   messages_.release(message);
 }
@@ -25,9 +27,9 @@ void Attempts::released(Lease& lease) {
 void Attempts::rejected(Lease& lease, std::string_view reason, const Now& now) {
   Message& message = leases_.close(lease);
   ++message.queue->counters.rejected;
-  message.past().error = cut(reason);
+  message.extra().error = cut(reason);
   if (message.queue->dead_letters) {  // never dead-letters again: as a nack, it waits
-    ++message.past().nacks;
+    ++message.extra().nacks;
     return failed(message, now, std::nullopt);
   }
   dead_letters_.bury(message, DeadReason::rejected, now);
@@ -36,24 +38,28 @@ void Attempts::rejected(Lease& lease, std::string_view reason, const Now& now) {
 void Attempts::nacked(Lease& lease, std::string_view reason, std::optional<std::uint64_t> delay_ms, const Now& now) {
   Message& message = leases_.close(lease);
   ++message.queue->counters.nacked;
-  ++message.past().nacks;
-  message.past().error = cut(reason);
+  ++message.extra().nacks;
+  message.extra().error = cut(reason);
+  message.suspect = false;  // somebody has looked at it and lives
   failed(message, now, delay_ms);
 }
 
 void Attempts::expired(Lease& lease, const Now& now) {
   Message& message = leases_.close(lease);
   ++message.queue->counters.expired_leases;
-  ++message.past().expiries;
+  ++message.extra().expiries;
+  message.suspect = false;
   failed(message, now, std::nullopt);
 }
 
-// Back at once: that a process died is seldom the message's doing, and others wait for it.
+// Back at once the first time: that a process died is seldom the message's doing, and others can take it. From then on it is a
+// suspect, handed out alone; when that holder vanishes as well it waits like any message that failed.
 void Attempts::holder_gone(Lease& lease, const Now& now) {
   Message& message = leases_.close(lease);
   ++message.queue->counters.returned_by_disconnect;
-  ++message.past().disconnects;
-  failed(message, now, 0);
+  ++message.extra().disconnects;
+  const bool again = std::exchange(message.suspect, true);
+  failed(message, now, again ? std::nullopt : std::optional<std::uint64_t>(0));
 }
 
 void Attempts::failed(Message& message, const Now& now, std::optional<std::uint64_t> delay_ms) {

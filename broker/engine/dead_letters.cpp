@@ -13,7 +13,7 @@ void DeadLetters::bury(Message& message, DeadReason reason, const Now& now) {
   SLUICE_CHECK(!origin.dead_letters);
   Queue& dead = queues_.dead_letters_of(origin);
   make_room(dead, origin.policy.dead_letter_max);
-  History& past = message.past();
+  Extras& past = message.extra();
   past.reason = reason;
   past.origin = origin.name;
   past.dead_at_ms = now.wall_ms;
@@ -51,7 +51,7 @@ Result<ReplayResult> DeadLetters::replay(Queue& dead, const ReplayFilter& filter
     const bool wanted =
         message->state != MessageState::leased &&
         (filter.ids.empty() || std::ranges::binary_search(filter.ids, raw(message->id))) &&
-        (filter.reason.empty() || (message->history != nullptr && name(message->history->reason) == filter.reason));
+        (filter.reason.empty() || (message->extras != nullptr && name(message->extras->reason) == filter.reason));
     if (wanted) ++(replay_one(*message, filter) ? result.replayed : result.refused);
     message = next;
   }
@@ -59,7 +59,7 @@ Result<ReplayResult> DeadLetters::replay(Queue& dead, const ReplayFilter& filter
 }
 
 bool DeadLetters::replay_one(Message& message, const ReplayFilter& filter) {
-  const std::string& target = !filter.to.empty() || message.history == nullptr ? filter.to : message.history->origin;
+  const std::string& target = !filter.to.empty() || message.extras == nullptr ? filter.to : message.extras->origin;
   if (filter.dry_run) {
     const Queue* const queue = queues_.find(target);
     return queue != nullptr ? !is_full(*queue, message.size()) : !queue_name_error(target).has_value();
@@ -68,8 +68,8 @@ bool DeadLetters::replay_one(Message& message, const ReplayFilter& filter) {
   if (!queue || is_full(**queue, message.size())) return false;
   ++message.queue->counters.replayed_out;
   message.deliveries = 0;
-  if (message.history != nullptr) {
-    History& past = *message.history;
+  if (message.extras != nullptr) {
+    Extras& past = *message.extras;
     past.nacks = past.expiries = past.disconnects = past.releases = 0;
   }
   messages_.move(message, **queue);
@@ -78,8 +78,8 @@ bool DeadLetters::replay_one(Message& message, const ReplayFilter& filter) {
 
 wire::Map dead_map(const Message& message) {
   wire::Map map;
-  if (message.history == nullptr || message.history->reason == DeadReason::none) return map;
-  const History& past = *message.history;
+  if (message.extras == nullptr || message.extras->reason == DeadReason::none) return map;
+  const Extras& past = *message.extras;
   map.set("origin", past.origin)
       .set("reason", name(past.reason))
       .set("error", past.error)

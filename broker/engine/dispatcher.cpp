@@ -4,6 +4,13 @@
 #include <limits>
 
 namespace sluice::engine {
+namespace {
+
+bool comes_before(const Message& a, const Message& b) {
+  return a.priority != b.priority ? a.priority > b.priority : a.position < b.position;
+}
+
+}  // namespace
 
 void Dispatcher::touch(Consumer& consumer) {
   if (consumer.cancelled) return;
@@ -21,6 +28,7 @@ void Dispatcher::add(Consumer& consumer) {
 }
 
 void Dispatcher::remove(Consumer& consumer) {
+  end_solitude(consumer);
   unlist(consumer);
   Queue& queue = *consumer.queue;
   std::erase(queue.consumers, &consumer);
@@ -45,37 +53,73 @@ void Dispatcher::dispatch(const Now& now) {
 void Dispatcher::dispatch(Queue& queue, const Now& now) {
   for (Consumer* consumer : queue.touched) {
     consumer->touched = false;
+    if (consumer->held == 0) end_solitude(*consumer);
     relist(*consumer);
   }
   queue.touched.clear();
+  if (queue.paused) return;
   receiving_.clear();
-  while (!queue.ready.empty() && !queue.available.empty()) {
-    Consumer& consumer = **queue.available.begin();
-    if (consumer.assigned.empty()) receiving_.push_back(&consumer);
-    assign(queue, consumer, share_of(queue, consumer));
-    consumer.served_turn = ++served_turn_;
-    relist(consumer);
+  while (assign_suspect(queue) || assign_share(queue)) {
   }
   for (Consumer* consumer : receiving_) hand_out(queue, *consumer, now);
 }
 
-// How many messages the least loaded consumer gets before it is another one's turn.
+// To the least loaded consumer, as many as it gets before it is another one's turn.
+bool Dispatcher::assign_share(Queue& queue) {
+  if (queue.ready.empty() || queue.available.empty()) return false;
+  Consumer& consumer = **queue.available.begin();
+  for (std::uint64_t count = share_of(queue, consumer); count > 0 && consumer.has_credit() && !queue.ready.empty(); --count)
+    assign(consumer, queue.ready.pop());
+  relist(consumer);
+  return true;
+}
+
 std::uint64_t Dispatcher::share_of(const Queue& queue, const Consumer& consumer) const {
   const auto next = std::next(queue.available.begin());
   if (next == queue.available.end()) return std::numeric_limits<std::uint64_t>::max();
   return std::max<std::uint64_t>(1, (*next)->listed_held - consumer.listed_held);
 }
 
-void Dispatcher::assign(Queue& queue, Consumer& consumer, std::uint64_t count) {
-  while (count > 0 && consumer.has_credit() && !queue.ready.empty()) {
-    Message& message = queue.ready.pop();
-    message.state = MessageState::leased;
-    consumer.credit_messages -= 1;
-    consumer.credit_bytes -= static_cast<std::int64_t>(message.size());
-    consumer.held += 1;
-    consumer.assigned.push_back(&message);
-    --count;
+// A suspect goes, in its turn, to a consumer that holds nothing. Where all are busy the least loaded one gets no more until
+// it holds nothing: suspects may not wait for ever, and may not hold up the rest.
+bool Dispatcher::assign_suspect(Queue& queue) {
+  if (queue.suspects.empty() || queue.available.empty()) return false;
+  Consumer& consumer = **queue.available.begin();
+  if (consumer.held > 0) {
+    const bool somebody_will_be_free = queue.alone_count > 0 || queue.reserved != nullptr;
+    if (!somebody_will_be_free) reserve(consumer);
+    return false;
   }
+  if (!queue.ready.empty() && comes_before(queue.ready.front(), queue.suspects.front())) return false;
+  assign(consumer, queue.suspects.pop());
+  consumer.alone = true;
+  ++queue.alone_count;
+  relist(consumer);
+  return true;
+}
+
+void Dispatcher::reserve(Consumer& consumer) {
+  consumer.reserved = true;
+  consumer.queue->reserved = &consumer;
+  relist(consumer);
+}
+
+// It holds nothing any more, or goes.
+void Dispatcher::end_solitude(Consumer& consumer) {
+  Queue& queue = *consumer.queue;
+  if (consumer.alone) --queue.alone_count;
+  if (consumer.reserved) queue.reserved = nullptr;
+  consumer.alone = consumer.reserved = false;
+}
+
+void Dispatcher::assign(Consumer& consumer, Message& message) {
+  if (consumer.assigned.empty()) receiving_.push_back(&consumer);
+  message.state = MessageState::leased;
+  consumer.credit_messages -= 1;
+  consumer.credit_bytes -= static_cast<std::int64_t>(message.size());
+  consumer.held += 1;
+  consumer.served_turn = ++served_turn_;
+  consumer.assigned.push_back(&message);
 }
 
 void Dispatcher::hand_out(Queue& queue, Consumer& consumer, const Now& now) {
@@ -95,7 +139,7 @@ void Dispatcher::hand_out(Queue& queue, Consumer& consumer, const Now& now) {
 
 void Dispatcher::relist(Consumer& consumer) {
   if (consumer.listed) {
-    if (consumer.has_credit()) {  // moves the set's node: no allocation
+    if (consumer.takes_work()) {  // moves the set's node: no allocation
       auto node = consumer.queue->available.extract(&consumer);
       consumer.listed_held = consumer.held;
       consumer.listed_turn = consumer.served_turn;
@@ -105,7 +149,7 @@ void Dispatcher::relist(Consumer& consumer) {
     }
     return;
   }
-  if (!consumer.has_credit()) return;
+  if (!consumer.takes_work()) return;
   consumer.listed = true;
   consumer.listed_held = consumer.held;
   consumer.listed_turn = consumer.served_turn;

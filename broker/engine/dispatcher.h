@@ -43,7 +43,11 @@ class Dispatcher {
   void relist(Consumer& consumer);
   void unlist(Consumer& consumer);
   std::uint64_t share_of(const Queue& queue, const Consumer& consumer) const;
-  void assign(Queue& queue, Consumer& consumer, std::uint64_t count);
+  bool assign_share(Queue& queue);
+  bool assign_suspect(Queue& queue);
+  void assign(Consumer& consumer, Message& message);
+  void reserve(Consumer& consumer);
+  void end_solitude(Consumer& consumer);
   void hand_out(Queue& queue, Consumer& consumer, const Now& now);
 
   Leases& leases_;

@@ -1,9 +1,9 @@
 #pragma once
 // engine/message.h: one message in one queue.
 //
-// Shapes   one block of memory: Message, then headers, then payload. At most 128 bytes beside the payload for a ready message
-//          (tests/unit/engine/message_test.cpp), so what only failed messages need lives in History.
-// Owns     its bytes and its History. Made by Message::make, freed by Message::free.
+// Shapes   one block of memory: Message, then headers, then payload (or a pointer to a Body that several share). At most 128
+//          bytes beside the payload for a ready message (tests/unit/engine/message_test.cpp): what only some need is in Extras.
+// Owns     its bytes, or its share of the Body, and its Extras. Made by Message::make, freed by Message::free.
 // Source   spec/semantics.md "Life of a message".
 
 #include <cstdint>
@@ -18,6 +18,7 @@ namespace sluice::engine {
 
 struct Queue;
 struct Lease;
+struct Message;
 
 enum class MessageState : std::uint8_t {
   ready,     // in its queue's ReadyList, by priority and position
@@ -29,8 +30,25 @@ enum class MessageState : std::uint8_t {
 enum class DeadReason : std::uint8_t { none, rejected, attempts, overflow, expired };
 std::string_view name(DeadReason reason);
 
-// What happened to a message beyond its first delivery.
-struct History {
+// Payload and headers of several messages: the copies of one publish to a topic. Freed with the last of them.
+struct Body {
+  std::uint32_t messages = 0;
+  std::uint32_t payload_bytes = 0;
+  std::uint16_t headers_bytes = 0;
+
+  static Body* make(std::string_view payload, std::string_view headers);
+  const char* bytes() const { return reinterpret_cast<const char*>(this + 1); }
+};
+
+// When a message expires: on the expiry wheel while it is not leased.
+struct Expiry : TimerNode {
+  Message* message = nullptr;
+  bool set = false;     // the message has a time to live; it ends at when_ms
+  bool listed = false;  // on the wheel
+};
+
+// What only some messages have: those that failed, died or expire.
+struct Extras {
   std::uint32_t nacks = 0;
   std::uint32_t expiries = 0;
   std::uint32_t disconnects = 0;
@@ -40,12 +58,14 @@ struct History {
   // Dead letters only.
   DeadReason reason = DeadReason::none;
   std::string origin;
-  std::uint64_t dead_at_ms = 0;      // wall
+  std::uint64_t dead_at_ms = 0;       // wall
   std::uint32_t dead_deliveries = 0;  // the counters as they were when it died
   std::uint32_t dead_nacks = 0;
   std::uint32_t dead_expiries = 0;
   std::uint32_t dead_disconnects = 0;
   std::uint32_t dead_releases = 0;
+
+  Expiry expiry;
 
   std::uint64_t attempts() const {
     return std::uint64_t{nacks} + std::uint64_t{expiries} + std::uint64_t{disconnects};
@@ -57,10 +77,10 @@ struct Message : TimerNode {  // TimerNode: the ready list's or the delay wheel'
   Message* queue_prev = nullptr;
   Message* queue_next = nullptr;
   Queue* queue = nullptr;
-  std::unique_ptr<History> history;
+  std::unique_ptr<Extras> extras;
   Lease* lease = nullptr;  // while leased
-  MessageId id{};
-  std::uint64_t position = 0;  // place in the queue; rises
+  MessageId id{};          // the same in all copies of one publish
+  std::uint64_t position = 0;      // place in the queue; rises
   std::uint64_t published_ms = 0;  // wall
   std::uint32_t deliveries = 0;
   std::uint32_t payload_bytes = 0;
@@ -68,24 +88,26 @@ struct Message : TimerNode {  // TimerNode: the ready list's or the delay wheel'
   std::uint8_t priority = 0;
   MessageState state = MessageState::ready;
   bool returned = false;  // ready, but in the ReadyList's set of those that came back to an old place
+  bool suspect = false;   // its last holder vanished: it is handed out alone
+  bool shared = false;    // behind the Message stands a Body*, not the bytes
 
   static Message* make(std::string_view payload, std::string_view headers);
+  // One more message of that body.
+  static Message* make(Body& body);
   static void free(Message* message);
 
   std::string_view headers() const { return {bytes(), headers_bytes}; }
   std::string_view payload() const { return {bytes() + headers_bytes, payload_bytes}; }
   // What credit and limits count.
   std::uint64_t size() const { return std::uint64_t{payload_bytes} + headers_bytes; }
-  std::uint64_t attempts() const { return history == nullptr ? 0 : history->attempts(); }
-  History& past() {
-    if (history == nullptr) history = std::make_unique<History>();
-    return *history;
-  }
+  std::uint64_t attempts() const { return extras == nullptr ? 0 : extras->attempts(); }
+  Extras& extra();
 
  private:
   Message() = default;
   ~Message() = default;
-  const char* bytes() const { return reinterpret_cast<const char*>(this + 1); }
+  Body* body() const { return *reinterpret_cast<Body* const*>(this + 1); }
+  const char* bytes() const { return shared ? body()->bytes() : reinterpret_cast<const char*>(this + 1); }
 };
 
 }  // namespace sluice::engine

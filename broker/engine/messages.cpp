@@ -54,6 +54,7 @@ void Messages::end(Message& message, Ended how) {
 void Messages::move(Message& message, Queue& to) {
   const Queue& from = *message.queue;
   leave(message);
+  message.suspect = false;
   append(to, message);
   make_ready(message);
   records_.moved(message, from, to);
@@ -82,7 +83,7 @@ void Messages::leave(Message& message) {
   Queue& queue = *message.queue;
   switch (message.state) {
     case MessageState::ready:
-      queue.ready.remove(message);
+      (message.suspect ? queue.suspects : queue.ready).remove(message);
       --queue.ready_count;
       break;
     case MessageState::delayed:
@@ -102,7 +103,7 @@ void Messages::leave(Message& message) {
 
 void Messages::make_ready(Message& message) {
   Queue& queue = *message.queue;
-  queue.ready.add(message);
+  (message.suspect ? queue.suspects : queue.ready).add(message);
   ++queue.ready_count;
   if (!queue.consumers.empty()) dispatcher_.mark(queue);
 }

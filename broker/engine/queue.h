@@ -36,11 +36,14 @@ struct Consumer {
   std::uint64_t listed_turn = 0;
   bool listed = false;
   bool cancelled = false;         // off its queue; stays until its leases have ended
+  bool alone = false;             // holds a suspect, and gets nothing else meanwhile
+  bool reserved = false;          // gets nothing more until it holds nothing: a suspect waits for it
   bool touched = false;                  // in Queue::touched
   std::vector<Message*> assigned;        // this turn's deliveries, before they have leases
   std::vector<wire::LeaseRange> lost;    // this turn's expired leases, not yet told
 
   bool has_credit() const { return credit_messages > 0 && credit_bytes > 0; }
+  bool takes_work() const { return has_credit() && !alone && !reserved; }
 };
 
 // Consumers with credit: the least loaded first, then the one that waited longest.
@@ -55,7 +58,9 @@ struct Queue {
   std::string name;
   Policy policy;
   bool dead_letters = false;  // its name ends in .dlq
+  bool paused = false;        // nothing is handed out
   ReadyList ready;
+  ReadyList suspects;         // ready too, each to be handed out alone
   Message* first = nullptr;  // all messages, by position
   Message* last = nullptr;
   std::uint64_t ready_count = 0;
@@ -65,6 +70,8 @@ struct Queue {
   Counters counters;
   std::vector<Consumer*> consumers;           // in order of arrival
   std::set<Consumer*, ByLoad> available;
+  Consumer* reserved = nullptr;
+  std::uint64_t alone_count = 0;              // consumers that hold a suspect
   std::vector<Consumer*> touched;             // load or credit changed since the last dispatch
   bool dirty = false;                         // on the dispatcher's list
 

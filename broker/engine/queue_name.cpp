@@ -1,26 +1,16 @@
 #include "engine/queue_name.h"
 
-#include <cstdint>
-#include <cstdio>
+#include <cstddef>
+
+#include "engine/name_bytes.h"
 
 namespace sluice::engine {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 255;
 
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 bool is_first(char c) { return is_letter_or_digit(c) || c == '_'; }
-bool is_inner(char c) { return is_first(c) || c == '.' || c == ':' || c == '@' || c == '-'; }
-
-std::string shown(char c) {
-  if (c > ' ' && c <= '~') return std::string("'") + c + "'";
-  char text[8];
-  std::snprintf(text, sizeof text, "0x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-  return text;
-}
+bool is_inner(char c) { return is_word_byte(c) || c == '.'; }
 
 }  // namespace
 

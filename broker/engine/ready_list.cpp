@@ -45,18 +45,23 @@ void ReadyList::remove(Message& message) {
   release_if_empty(message.priority);
 }
 
-Message& ReadyList::pop() {
+Message& ReadyList::front() const {
   SLUICE_CHECK(!empty());
   const std::size_t priority = 31U - static_cast<unsigned>(std::countl_zero(levels_used_));
-  Level& level = *levels_[priority];
+  const Level& level = *levels_[priority];
   const bool listed = level.head.next != &level.head;
   Message* message = listed ? static_cast<Message*>(level.head.next) : nullptr;
   if (!level.returned.empty()) {
     Message* const back = level.returned.begin()->second;
     if (message == nullptr || back->position < message->position) message = back;
   }
-  remove(*message);
   return *message;
+}
+
+Message& ReadyList::pop() {
+  Message& message = front();
+  remove(message);
+  return message;
 }
 
 void ReadyList::release_if_empty(std::size_t priority) {

@@ -24,7 +24,8 @@ class ReadyList {
   // REQUIRES: the message is in no list.
   void add(Message& message);
   void remove(Message& message);
-  // REQUIRES: not empty.
+  // The next one. REQUIRES: not empty.
+  Message& front() const;
   Message& pop();
 
  private:

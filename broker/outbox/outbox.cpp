@@ -69,7 +69,7 @@ void Outbox::deliver(SessionId session, std::uint64_t consumer, LeaseId first_le
     }
     wire::Delivery delivery = to_delivery(*message);
     wire::Buffer dead;
-    if (message->queue->dead_letters && message->history != nullptr) {
+    if (message->queue->dead_letters && message->extras != nullptr) {
       wire::encode(engine::dead_map(*message), dead);
       delivery.dead = dead.view();
     }

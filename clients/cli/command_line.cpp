@@ -26,8 +26,8 @@ void add_everything(Registry& registry) {
   add_dlq_commands(registry);
   add_server_commands(registry);
   add_bench(registry);
-  for (const char* const name : {"bind", "consumer", "conn", "top", "monitor", "metrics", "health", "config", "journal",
-                                 "completion"}) {
+  for (const char* const name :
+       {"bind", "consumer", "conn", "top", "monitor", "metrics", "health", "config", "journal", "completion"}) {
     registry.add_later_command(registry.root(), name);
   }
 }
@@ -37,7 +37,6 @@ const CLI::App& deepest(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : deepest(*parsed.front());
 }
-
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -85,7 +84,8 @@ Failure usage_failure_of(const CLI::App& root, const CLI::ParseError& error) {
       return usage_failure(where + "unknown flag " + flag + suggestion(flag, flag_names(command)), help);
     }
     if (!names.empty()) return usage_failure("unknown command '" + word + "'" + suggestion(word, names), help);
-    if (is(error, CLI::ExitCodes::ExtrasError)) return usage_failure(where + "one argument too many: '" + word + "'", help);
+    if (is(error, CLI::ExitCodes::ExtrasError))
+      return usage_failure(where + "one argument too many: '" + word + "'", help);
   }
   if (is(error, CLI::ExitCodes::RequiredError) && !names.empty())
     return usage_failure(where + "no command given (" + joined(names) + ")", help);
@@ -109,7 +109,8 @@ bool wants_color(ColorMode mode, int descriptor) {
 
 int report(const Failure& failure, bool json, ColorMode color) {
   if (json) {
-    const Json error = {{"code", failure.code()}, {"name", failure.name()}, {"message", failure.what()}, {"hint", failure.hint()}};
+    const Json error = {
+        {"code", failure.code()}, {"name", failure.name()}, {"message", failure.what()}, {"hint", failure.hint()}};
     std::printf("%s\n", json_line({{"error", error}}).c_str());
     std::fflush(stdout);
     return static_cast<int>(failure.exit());
@@ -141,7 +142,8 @@ int run_chosen(Registry& registry) {
 
 int parse_and_run(Registry& registry, const std::vector<std::string>& arguments, bool& version) {
   try {
-    registry.root().parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
+    registry.root().parse(
+        std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForHelp&) {
     std::printf("%s", help_of(deepest(registry.root())).c_str());
     return std::fflush(stdout) == 0 ? 0 : static_cast<int>(Exit::failed);
@@ -159,10 +161,12 @@ int run_command_line(const std::vector<std::string>& arguments) {
   const char* const url = std::getenv("SLUICE_URL");
   if (url != nullptr && url[0] != '\0') registry.globals().url = url;
   bool version = false;
-  registry.root().add_flag_callback("--version", [&version] { version = true; }, "print the version and end");
-  registry.root().footer("Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 partly, 4 not found,\n"
-                         "  5 cannot connect or timed out, 6 denied, 7 empty.\n"
-                         "Example:\n  sluice pub jobs 'hello' && sluice get jobs");
+  registry.root().add_flag_callback(
+      "--version", [&version] { version = true; }, "print the version and end");
+  registry.root().footer(
+      "Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 partly, 4 not found,\n"
+      "  5 cannot connect or timed out, 6 denied, 7 empty.\n"
+      "Example:\n  sluice pub jobs 'hello' && sluice get jobs");
   add_everything(registry);
   const bool json = wants_json(arguments);
   try {

@@ -11,9 +11,12 @@ Exit exit_of_library_code(int code) {
   switch (code) {
     case kErrorTimeout:
     case kErrorNotConnected:
-    case kErrorConnectionLost: return Exit::unreachable;
-    case kErrorBadArgument: return Exit::usage;
-    default: return Exit::failed;
+    case kErrorConnectionLost:
+      return Exit::unreachable;
+    case kErrorBadArgument:
+      return Exit::usage;
+    default:
+      return Exit::failed;
   }
 }
 

@@ -106,7 +106,8 @@ pid_t spawn_shell(const std::string& command, const HandlerRun& run, const Spawn
   std::string text = command;
   const std::array<char*, 4> arguments{shell.data(), flag.data(), text.data(), nullptr};
   pid_t child = -1;
-  const int error = posix_spawn(&child, "/bin/sh", settings.actions(), settings.attributes(), arguments.data(), environment.data());
+  const int error =
+      posix_spawn(&child, "/bin/sh", settings.actions(), settings.attributes(), arguments.data(), environment.data());
   if (error != 0) refuse("/bin/sh", error);
   return child;
 }
@@ -162,7 +163,8 @@ int reap(pid_t child) {
 // Until the command itself has ended: what it leaves running in the background, and holds the pipes open, is not waited for.
 void serve(const Descriptor& process, Descriptor& input, std::string_view payload, Descriptor& error, LastLine& last) {
   while (true) {
-    std::array<pollfd, 3> waits{pollfd{process.get(), POLLIN, 0}, pollfd{input.get(), POLLOUT, 0}, pollfd{error.get(), POLLIN, 0}};
+    std::array<pollfd, 3> waits{pollfd{process.get(), POLLIN, 0}, pollfd{input.get(), POLLOUT, 0},
+                                pollfd{error.get(), POLLIN, 0}};
     if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) refuse("poll", errno);
     if (waits[1].revents != 0) feed(input, payload);
     if (waits[2].revents != 0) drain(error, last);
@@ -188,7 +190,8 @@ HandlerResult HandlerProcesses::run(const HandlerRun& run) {
   open_pipe(error, child_error);
   set_nonblocking(input);
   set_nonblocking(error);
-  const pid_t child = spawn_shell(command_, run, SpawnSettings(child_input.get(), child_error.get(), run.stdout_to_stderr));
+  const pid_t child =
+      spawn_shell(command_, run, SpawnSettings(child_input.get(), child_error.get(), run.stdout_to_stderr));
   child_input.reset();
   child_error.reset();
   {

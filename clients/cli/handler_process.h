@@ -23,8 +23,8 @@ struct HandlerRun {
 };
 
 struct HandlerResult {
-  int exit_status = 0;      // as shells count it: 128 + n when killed by signal n
-  std::string last_error;   // last line of stderr that is not empty, as one line of text
+  int exit_status = 0;     // as shells count it: 128 + n when killed by signal n
+  std::string last_error;  // last line of stderr that is not empty, as one line of text
 
   bool ok() const { return exit_status == 0; }
   // The line, or how it ended if it said nothing.

@@ -14,8 +14,7 @@ constexpr std::size_t kReadBytes = 64 * 1024;
 
 }  // namespace
 
-Input::Input(const std::string& path)
-    : name_(path.empty() || path == "-" ? "stdin" : path) {
+Input::Input(const std::string& path) : name_(path.empty() || path == "-" ? "stdin" : path) {
   file_ = name_ == "stdin" ? stdin : std::fopen(path.c_str(), "rbe");
   if (file_ != nullptr) return;
   throw Failure(Exit::usage, kErrorInputOutput, "input_output", "cannot open " + name_ + ": " + std::strerror(errno));
@@ -46,6 +45,8 @@ std::optional<std::string_view> Input::line() {
   return text;
 }
 
-void Input::refuse(int error) const { throw input_output_failure("cannot read " + name_ + ": " + std::strerror(error)); }
+void Input::refuse(int error) const {
+  throw input_output_failure("cannot read " + name_ + ": " + std::strerror(error));
+}
 
 }  // namespace sluice::cli

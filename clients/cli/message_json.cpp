@@ -39,12 +39,9 @@ Json json_of(const Headers& headers) {
 }
 
 Json json_of(const DeadLetter& dead) {
-  return {{"origin", dead.origin},
-          {"reason", dead.reason},
-          {"error", dead.error},
-          {"first_published_ms", dead.first_published_ms},
-          {"dead_at_ms", dead.dead_at_ms},
-          {"counters", dead.counters}};
+  return {{"origin", dead.origin},         {"reason", dead.reason},
+          {"error", dead.error},           {"first_published_ms", dead.first_published_ms},
+          {"dead_at_ms", dead.dead_at_ms}, {"counters", dead.counters}};
 }
 
 Json json_of(const QueuePolicy& policy) {
@@ -94,18 +91,10 @@ Json json_of(const MessageInfo& message) {
 }
 
 Json json_of(const ServerInfo& server) {
-  return {{"version", server.version},
-          {"protocol", server.protocol},
-          {"session", server.session},
-          {"uptime_ms", server.uptime_ms},
-          {"sync", server.sync},
-          {"sessions", server.sessions},
-          {"consumers", server.consumers},
-          {"queues", server.queues},
-          {"ready", server.ready},
-          {"delayed", server.delayed},
-          {"leased", server.leased},
-          {"memory_bytes", server.memory_bytes},
+  return {{"version", server.version},     {"protocol", server.protocol}, {"session", server.session},
+          {"uptime_ms", server.uptime_ms}, {"sync", server.sync},         {"sessions", server.sessions},
+          {"consumers", server.consumers}, {"queues", server.queues},     {"ready", server.ready},
+          {"delayed", server.delayed},     {"leased", server.leased},     {"memory_bytes", server.memory_bytes},
           {"counters", server.counters}};
 }
 

@@ -46,10 +46,11 @@ std::uint64_t parse_number(const std::string& flag, const std::string& text, Ran
   std::uint64_t number = 0;
   if (!read_whole(text, number) || number < range.min || number > range.max) {
     const bool open = range.max == Range{}.max;
-    refuse(flag,
-           "must be a whole number " + (open ? "of at least " + std::to_string(range.min)
-                                             : "from " + std::to_string(range.min) + " to " + std::to_string(range.max)),
-           text);
+    refuse(
+        flag,
+        "must be a whole number " + (open ? "of at least " + std::to_string(range.min)
+                                          : "from " + std::to_string(range.min) + " to " + std::to_string(range.max)),
+        text);
   }
   return number;
 }
@@ -91,7 +92,9 @@ void add_globals(CLI::App& command, Globals& globals) {
             })
       ->group(kGlobalGroup);
   add_duration(command, "--timeout", globals.timeout_ms, "the longest wait for the broker (5s)")->group(kGlobalGroup);
-  command.add_flag_callback("--json", [&globals] { globals.json = true; }, "JSON on stdout, one object a line; errors too")
+  command
+      .add_flag_callback(
+          "--json", [&globals] { globals.json = true; }, "JSON on stdout, one object a line; errors too")
       ->group(kGlobalGroup);
   add_value(command, "--color", "WHEN", "auto, always or never",
             [&globals](const std::string& flag, const std::string& text) { read_color(globals, flag, text); })

@@ -45,7 +45,8 @@ using Value = typename ValueOf<T>::Type;
 
 // Targets are integers, or optionals of them. The target must outlive the parse.
 template <class Target>
-CLI::Option* add_number(CLI::App& command, const std::string& flags, Target& target, Range range, const std::string& help) {
+CLI::Option* add_number(CLI::App& command, const std::string& flags, Target& target, Range range,
+                        const std::string& help) {
   return add_value(command, flags, "N", help, [&target, range](const std::string& flag, const std::string& text) {
     target = static_cast<internal::Value<Target>>(parse_number(flag, text, range));
   });

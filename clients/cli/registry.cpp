@@ -69,8 +69,7 @@ void Registry::add_later_command(CLI::App& parent, const std::string& name) {
 }
 
 void Registry::add_later_flag(CLI::App& command, const std::string& flag) {
-  command
-      .add_option_function<std::string>(flag, [flag](const std::string&) { throw later_failure(flag); })
+  command.add_option_function<std::string>(flag, [flag](const std::string&) { throw later_failure(flag); })
       ->expected(0, 1)
       ->group("");
 }

@@ -30,7 +30,8 @@ class Registry {
   // A noun that only holds verbs.
   CLI::App& add_noun(const std::string& name, const std::string& help);
   // `example` is shown under the help, a line each.
-  CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& help, const std::string& example, Run run);
+  CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& help, const std::string& example,
+                        Run run);
   // A verb or flag that a later version has: refused by name, shown in no help.
   void add_later_command(CLI::App& parent, const std::string& name);
   void add_later_flag(CLI::App& command, const std::string& flag);

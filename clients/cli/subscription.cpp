@@ -89,7 +89,8 @@ HandlerResult Subscription::run_handler(Delivery& delivery) {
   }
 }
 
-void Subscription::report(const Delivery& delivery, const HandlerResult& result, std::chrono::steady_clock::duration took) {
+void Subscription::report(const Delivery& delivery, const HandlerResult& result,
+                          std::chrono::steady_clock::duration took) {
   if (!context_.globals.json) return;
   Json object = {{"id", delivery.id()},
                  {"queue", options_.queue},

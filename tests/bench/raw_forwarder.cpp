@@ -106,7 +106,9 @@ class Message {
     if (errno != EAGAIN) die("zmq_msg_recv");
     return false;
   }
-  void send(const Socket& socket, int flags = 0) { demand(zmq_msg_send(&message_, socket.get(), flags), "zmq_msg_send"); }
+  void send(const Socket& socket, int flags = 0) {
+    demand(zmq_msg_send(&message_, socket.get(), flags), "zmq_msg_send");
+  }
   std::string_view view() { return {static_cast<const char*>(zmq_msg_data(&message_)), zmq_msg_size(&message_)}; }
 
  private:
@@ -345,7 +347,9 @@ void print(const Options& options, const Measured& measured) {
 }
 
 [[noreturn]] void usage(const std::string& why) {
-  std::fprintf(stderr, "raw_forwarder: %s; flags: --messages N --size BYTES (8 or more) --frame N --rate N --seconds S\n", why.c_str());
+  std::fprintf(stderr,
+               "raw_forwarder: %s; flags: --messages N --size BYTES (8 or more) --frame N --rate N --seconds S\n",
+               why.c_str());
   std::exit(2);
 }
 
@@ -357,7 +361,8 @@ Options read_options(int count, char** words) {
     const std::string_view text = words[i + 1];
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value == 0) usage("not a number above 0: " + std::string(text));
+    if (error != std::errc{} || end != text.data() + text.size() || value == 0)
+      usage("not a number above 0: " + std::string(text));
     if (flag == "--messages") {
       options.messages = value;
     } else if (flag == "--size") {
@@ -372,7 +377,8 @@ Options read_options(int count, char** words) {
       usage("unknown flag " + std::string(flag));
     }
   }
-  if (options.size < sizeof(std::uint64_t) || options.frame > kWindow / 2) usage("a size below 8, or a frame beyond the window");
+  if (options.size < sizeof(std::uint64_t) || options.frame > kWindow / 2)
+    usage("a size below 8, or a frame beyond the window");
   if (options.rate > 0 && options.frame > 1) usage("--rate sends one message a frame");
   if (options.rate > 0) options.messages = options.rate * options.seconds;
   return options;

@@ -44,7 +44,8 @@ Consumers::~Consumers() {
 void Consumers::handle(State& state, Delivery& delivery) {
   const std::uint64_t now_ns = monotonic_ns();
   const std::optional<Stamp> stamp = read_stamp(delivery.payload());
-  if (!stamp || run_tag_of(stamp->producer) != parameters_.run_tag || producer_of(stamp->producer) >= parameters_.producers) {
+  if (!stamp || run_tag_of(stamp->producer) != parameters_.run_tag ||
+      producer_of(stamp->producer) >= parameters_.producers) {
     ++state.foreign;
     delivery.ack();
     return;

@@ -58,15 +58,15 @@ class Consumers {
 
   const BenchParameters& parameters_;
   const std::vector<std::string> queues_;
-  std::vector<std::uint64_t> warmup_;   // by producer
-  std::deque<SequenceSet> seen_;        // by producer; with verify only
+  std::vector<std::uint64_t> warmup_;  // by producer
+  std::deque<SequenceSet> seen_;       // by producer; with verify only
   std::deque<State> states_;
   std::atomic<std::uint64_t> acked_{0};
   std::atomic<std::uint64_t> expected_{std::numeric_limits<std::uint64_t>::max()};
-  std::mutex mutex_;                    // for the condition
+  std::mutex mutex_;  // for the condition
   std::condition_variable reached_;
   std::deque<Client> clients_;
-  std::deque<Consumer> consumers_;      // last: their threads use all of the above
+  std::deque<Consumer> consumers_;  // last: their threads use all of the above
 };
 
 }  // namespace sluice::cli

@@ -44,7 +44,8 @@ void Histogram::subtract(const Histogram& earlier) {
   std::uint64_t count = 0;
   std::uint64_t highest = 0;
   for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
-    const std::uint64_t left = buckets_[bucket].load(std::memory_order_relaxed) - earlier.buckets_[bucket].load(std::memory_order_relaxed);
+    const std::uint64_t left =
+        buckets_[bucket].load(std::memory_order_relaxed) - earlier.buckets_[bucket].load(std::memory_order_relaxed);
     buckets_[bucket].store(left, std::memory_order_relaxed);
     count += left;
     if (left > 0) highest = middle_of(bucket);

@@ -17,7 +17,8 @@ namespace sluice::cli {
 namespace {
 
 [[noreturn]] void refuse(const char* what, int error) {
-  throw input_output_failure("cannot start a process of the benchmark: " + std::string(what) + ": " + std::strerror(error));
+  throw input_output_failure("cannot start a process of the benchmark: " + std::string(what) + ": " +
+                             std::strerror(error));
 }
 
 std::array<int, 2> open_pipe() {
@@ -43,7 +44,8 @@ pid_t spawn_self(std::vector<std::string>& arguments, int input, int output) {
 
 }  // namespace
 
-LedChild::LedChild(std::vector<std::string> arguments, std::function<void(const Json& line)> on_line) : on_line_(std::move(on_line)) {
+LedChild::LedChild(std::vector<std::string> arguments, std::function<void(const Json& line)> on_line)
+    : on_line_(std::move(on_line)) {
   arguments.insert(arguments.begin(), "sluice");
   const std::array<int, 2> input = open_pipe();
   const std::array<int, 2> output = open_pipe();

@@ -12,11 +12,13 @@ std::vector<std::string> BenchParameters::queue_names() const {
 }
 
 Json json_of(const BenchParameters& parameters) {
-  return {{"queue", parameters.queue},         {"producers", parameters.producers}, {"consumers", parameters.consumers},
-          {"queues", parameters.queues},       {"messages", parameters.messages},   {"duration_ms", parameters.duration_ms},
-          {"size_bytes", parameters.size_bytes}, {"prefetch", parameters.prefetch}, {"batch", parameters.batch},
-          {"rate", parameters.rate},           {"work_ms", parameters.work_ms},     {"warmup", parameters.warmup},
-          {"verify", parameters.verify},       {"separate", parameters.separate}};
+  return {{"queue", parameters.queue},           {"producers", parameters.producers},
+          {"consumers", parameters.consumers},   {"queues", parameters.queues},
+          {"messages", parameters.messages},     {"duration_ms", parameters.duration_ms},
+          {"size_bytes", parameters.size_bytes}, {"prefetch", parameters.prefetch},
+          {"batch", parameters.batch},           {"rate", parameters.rate},
+          {"work_ms", parameters.work_ms},       {"warmup", parameters.warmup},
+          {"verify", parameters.verify},         {"separate", parameters.separate}};
 }
 
 std::vector<std::string> flags_of(const BenchParameters& parameters) {

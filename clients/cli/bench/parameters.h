@@ -12,8 +12,8 @@ namespace sluice::cli {
 enum class BenchRole { both, producer, consumer };
 
 struct BenchParameters {
-  std::string queue;               // with several queues: the stem of their names
-  bool own_queue = false;          // named by us, deleted at the end
+  std::string queue;       // with several queues: the stem of their names
+  bool own_queue = false;  // named by us, deleted at the end
   std::uint32_t producers = 1;
   std::uint32_t consumers = 1;
   std::uint32_t queues = 1;
@@ -21,12 +21,12 @@ struct BenchParameters {
   std::uint64_t duration_ms = 0;
   std::uint64_t size_bytes = 100;
   std::uint32_t prefetch = 4'096;
-  std::uint32_t batch = 256;       // messages a PUBLISH frame at most; 1 = a client that cannot batch
-  double rate = 0;                 // messages a second of all producers; 0 = as fast as possible
-  std::uint64_t work_ms = 0;       // a consumer's time a message
-  std::uint64_t warmup = 0;        // messages sent first and not measured
+  std::uint32_t batch = 256;  // messages a PUBLISH frame at most; 1 = a client that cannot batch
+  double rate = 0;            // messages a second of all producers; 0 = as fast as possible
+  std::uint64_t work_ms = 0;  // a consumer's time a message
+  std::uint64_t warmup = 0;   // messages sent first and not measured
   bool verify = false;
-  bool separate = false;           // producers in one process, consumers in another
+  bool separate = false;  // producers in one process, consumers in another
   BenchRole role = BenchRole::both;
   std::uint64_t run_tag = 0;
 

@@ -77,7 +77,8 @@ void Producers::publish_all(std::uint32_t index) {
   Pace pace(parameters_.rate / parameters_.producers, started_ns_, static_cast<double>(index) / parameters_.producers);
   const bool timed = parameters_.duration_ms > 0;
   const std::uint64_t count = timed ? std::numeric_limits<std::uint64_t>::max() : parameters_.messages_of(index);
-  const std::uint64_t until_ns = timed ? started_ns_ + parameters_.duration_ms * 1'000'000 : std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t until_ns =
+      timed ? started_ns_ + parameters_.duration_ms * 1'000'000 : std::numeric_limits<std::uint64_t>::max();
   std::size_t queue = index % queues_.size();
   for (std::uint64_t sequence = 0; sequence < count; ++sequence) {
     const std::uint64_t intended_ns = pace.intended_ns(sequence);

@@ -18,8 +18,9 @@ void Progress::line(const Counts& counts, bool consuming) {
   const double seconds = static_cast<double>(now - last_ns_) / 1e9;
   const double rate = seconds > 0 ? static_cast<double>(count - last_count_) / seconds : 0;
   const auto elapsed = static_cast<std::uint64_t>(std::llround(static_cast<double>(now - started_ns_) / 1e9));
-  note(std::to_string(elapsed) + " s  published " + group_digits(counts.published) + "  confirmed " + group_digits(counts.confirmed) +
-       "  acked " + group_digits(counts.acked) + "  rate " + group_digits(static_cast<std::uint64_t>(rate)) + "/s" +
+  note(std::to_string(elapsed) + " s  published " + group_digits(counts.published) + "  confirmed " +
+       group_digits(counts.confirmed) + "  acked " + group_digits(counts.acked) + "  rate " +
+       group_digits(static_cast<std::uint64_t>(rate)) + "/s" +
        (consuming ? "  p99 " + format_us(counts.p99_us) : std::string{}));
   last_ns_ = now;
   last_count_ = count;

@@ -67,7 +67,8 @@ std::string BenchResult::failure() const {
   if (produced && !produced->failure.empty()) return produced->failure;
   if (consumed && !consumed->failure.empty()) return consumed->failure;
   if (produced && produced->confirmed != produced->published)
-    return group_digits(produced->published - produced->confirmed) + " of " + count_of(produced->published, "message") + " not confirmed";
+    return group_digits(produced->published - produced->confirmed) + " of " + count_of(produced->published, "message") +
+           " not confirmed";
   if (lost() > 0) return count_of(lost(), "message") + " confirmed but not received";
   if (consumed && consumed->doubled > 0) return count_of(consumed->doubled, "message") + " received twice";
   if (consumed && consumed->altered > 0) return count_of(consumed->altered, "message") + " altered";
@@ -75,7 +76,11 @@ std::string BenchResult::failure() const {
 }
 
 Json json_of(const Latency& latency) {
-  return {{"p50", latency.p50_us}, {"p90", latency.p90_us}, {"p99", latency.p99_us}, {"p999", latency.p999_us}, {"max", latency.max_us}};
+  return {{"p50", latency.p50_us},
+          {"p90", latency.p90_us},
+          {"p99", latency.p99_us},
+          {"p999", latency.p999_us},
+          {"max", latency.max_us}};
 }
 
 Json json_of(const ProducersResult& result) {
@@ -87,14 +92,22 @@ Json json_of(const ProducersResult& result) {
 }
 
 Json json_of(const ConsumersResult& result) {
-  return {{"acked", result.acked},           {"measured", result.measured},     {"redelivered", result.redelivered},
-          {"doubled", result.doubled},       {"altered", result.altered},       {"foreign", result.foreign},
-          {"started_ns", result.started_ns}, {"ended_ns", result.ended_ns},     {"left", result.left},
-          {"latency_us", json_of(result.latency)}, {"failure", result.failure}};
+  return {{"acked", result.acked},
+          {"measured", result.measured},
+          {"redelivered", result.redelivered},
+          {"doubled", result.doubled},
+          {"altered", result.altered},
+          {"foreign", result.foreign},
+          {"started_ns", result.started_ns},
+          {"ended_ns", result.ended_ns},
+          {"left", result.left},
+          {"latency_us", json_of(result.latency)},
+          {"failure", result.failure}};
 }
 
 ProducersResult producers_result_of(const Json& object) {
-  return {object.at("published"), object.at("confirmed"), object.at("started_ns"), object.at("ended_ns"), object.at("failure")};
+  return {object.at("published"), object.at("confirmed"), object.at("started_ns"), object.at("ended_ns"),
+          object.at("failure")};
 }
 
 ConsumersResult consumers_result_of(const Json& object) {
@@ -130,14 +143,16 @@ Json json_of(const BenchResult& result) {
     object["foreign"] = result.consumed->foreign;
     object["left"] = result.consumed->left;
     if (result.parameters.verify)
-      object["verify"] = {{"lost", result.lost()}, {"doubled", result.consumed->doubled}, {"altered", result.consumed->altered}};
+      object["verify"] = {
+          {"lost", result.lost()}, {"doubled", result.consumed->doubled}, {"altered", result.consumed->altered}};
   }
   object["parameters"] = json_of(result.parameters);
   return object;
 }
 
 std::string csv_heading() {
-  return "messages,seconds,rate,p50_us,p90_us,p99_us,p999_us,max_us,redelivered,lost,doubled,altered,producers,consumers,queues,"
+  return "messages,seconds,rate,p50_us,p90_us,p99_us,p999_us,max_us,redelivered,lost,doubled,altered,producers,"
+         "consumers,queues,"
          "size_bytes,prefetch,batch,wanted_rate,work_ms,warmup,separate,verify";
 }
 
@@ -147,11 +162,13 @@ std::string csv_of(const BenchResult& result) {
   const BenchParameters& parameters = result.parameters;
   std::ostringstream line;
   line << result.messages() << ',' << fixed(result.seconds(), 6) << ',' << fixed(result.rate(), 1);
-  for (const double us : {latency.p50_us, latency.p90_us, latency.p99_us, latency.p999_us, latency.max_us}) line << ',' << fixed(us, 1);
-  line << ',' << consumed.redelivered << ',' << result.lost() << ',' << consumed.doubled << ',' << consumed.altered << ','
-       << parameters.producers << ',' << parameters.consumers << ',' << parameters.queues << ',' << parameters.size_bytes << ','
-       << parameters.prefetch << ',' << parameters.batch << ',' << fixed(parameters.rate, 3) << ',' << parameters.work_ms << ','
-       << parameters.warmup << ',' << (parameters.separate ? 1 : 0) << ',' << (parameters.verify ? 1 : 0);
+  for (const double us : {latency.p50_us, latency.p90_us, latency.p99_us, latency.p999_us, latency.max_us})
+    line << ',' << fixed(us, 1);
+  line << ',' << consumed.redelivered << ',' << result.lost() << ',' << consumed.doubled << ',' << consumed.altered
+       << ',' << parameters.producers << ',' << parameters.consumers << ',' << parameters.queues << ','
+       << parameters.size_bytes << ',' << parameters.prefetch << ',' << parameters.batch << ','
+       << fixed(parameters.rate, 3) << ',' << parameters.work_ms << ',' << parameters.warmup << ','
+       << (parameters.separate ? 1 : 0) << ',' << (parameters.verify ? 1 : 0);
   return line.str();
 }
 
@@ -166,20 +183,27 @@ std::string text_of(const BenchResult& result) {
   std::ostringstream text;
   const bool both = result.produced && result.consumed;
   text << "messages    " << group_digits(result.messages())
-       << (both ? " confirmed, and acked one by one" : result.consumed ? " acked one by one" : " confirmed") << "\n";
+       << (both              ? " confirmed, and acked one by one"
+           : result.consumed ? " acked one by one"
+                             : " confirmed")
+       << "\n";
   text << "time        " << fixed(result.seconds(), 3) << " s\n";
   text << "rate        " << group_digits(static_cast<std::uint64_t>(result.rate())) << " msg/s ("
        << fixed(result.rate() * static_cast<double>(result.parameters.size_bytes) / kMega, 1) << " MB/s of payload)\n";
   if (result.consumed) {
     const Latency& latency = result.consumed->latency;
     text << "latency     p50 " << format_us(latency.p50_us) << "  p90 " << format_us(latency.p90_us) << "  p99 "
-         << format_us(latency.p99_us) << "  p99.9 " << format_us(latency.p999_us) << "  max " << format_us(latency.max_us)
-         << (result.parameters.rate > 0 ? "  (from the intended send time)" : "  (under saturation: mostly time in the queue)") << "\n";
-    text << "deliveries  " << group_digits(result.consumed->redelivered) << " redelivered, " << group_digits(result.consumed->foreign)
-         << " foreign, " << group_digits(result.consumed->left) << " left in the queue\n";
+         << format_us(latency.p99_us) << "  p99.9 " << format_us(latency.p999_us) << "  max "
+         << format_us(latency.max_us)
+         << (result.parameters.rate > 0 ? "  (from the intended send time)"
+                                        : "  (under saturation: mostly time in the queue)")
+         << "\n";
+    text << "deliveries  " << group_digits(result.consumed->redelivered) << " redelivered, "
+         << group_digits(result.consumed->foreign) << " foreign, " << group_digits(result.consumed->left)
+         << " left in the queue\n";
     if (result.parameters.verify)
-      text << "verify      " << group_digits(result.lost()) << " lost, " << group_digits(result.consumed->doubled) << " doubled, "
-           << group_digits(result.consumed->altered) << " altered\n";
+      text << "verify      " << group_digits(result.lost()) << " lost, " << group_digits(result.consumed->doubled)
+           << " doubled, " << group_digits(result.consumed->altered) << " altered\n";
   }
   text << "parameters  " << parameters_text(result) << "\n";
   return text.str();

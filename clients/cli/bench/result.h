@@ -20,20 +20,20 @@ struct ProducersResult {
   std::uint64_t published = 0;
   std::uint64_t confirmed = 0;
   std::uint64_t started_ns = 0;
-  std::uint64_t ended_ns = 0;   // the last one confirmed
-  std::string failure;          // empty if all went well
+  std::uint64_t ended_ns = 0;  // the last one confirmed
+  std::string failure;         // empty if all went well
 };
 
 struct ConsumersResult {
-  std::uint64_t acked = 0;      // messages of this run, each counted once
-  std::uint64_t measured = 0;   // of these, after the warm-up
+  std::uint64_t acked = 0;        // messages of this run, each counted once
+  std::uint64_t measured = 0;     // of these, after the warm-up
   std::uint64_t redelivered = 0;  // deliveries that said so themselves
-  std::uint64_t doubled = 0;    // seen twice, and the delivery did not say so (--verify)
-  std::uint64_t altered = 0;    // --verify
-  std::uint64_t foreign = 0;    // not of this run; acked as well
-  std::uint64_t started_ns = 0;  // the first measured message's intended time
-  std::uint64_t ended_ns = 0;   // the broker holds none of them any more
-  std::uint64_t left = 0;       // still in the queues
+  std::uint64_t doubled = 0;      // seen twice, and the delivery did not say so (--verify)
+  std::uint64_t altered = 0;      // --verify
+  std::uint64_t foreign = 0;      // not of this run; acked as well
+  std::uint64_t started_ns = 0;   // the first measured message's intended time
+  std::uint64_t ended_ns = 0;     // the broker holds none of them any more
+  std::uint64_t left = 0;         // still in the queues
   Latency latency;
   std::string failure;
 };

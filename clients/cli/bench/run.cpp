@@ -17,7 +17,8 @@ constexpr Milliseconds kIdleMin{10'000};
 // Ends the consumers' wait when nothing comes any more, and says how the run goes meanwhile.
 class Watch {
  public:
-  Watch(const BenchParameters& parameters, const std::atomic<bool>& stopped) : idle_limit_(idle_limit(parameters)), stopped_(stopped) {}
+  Watch(const BenchParameters& parameters, const std::atomic<bool>& stopped)
+      : idle_limit_(idle_limit(parameters)), stopped_(stopped) {}
 
   // True when no message has come for too long.
   bool tick(Producers* producers, Consumers* consumers) {

@@ -63,8 +63,9 @@ class Leader {
 std::vector<std::string> Leader::arguments(const Context& context, const std::string& role) const {
   std::vector<std::string> words{"bench"};
   for (std::string& flag : flags_of(parameters_)) words.push_back(std::move(flag));
-  for (const std::string& word : {std::string("--role"), role, std::string("--led"), std::string("--json"), std::string("--url"),
-                                  context.globals.url, std::string("--timeout"), std::to_string(context.globals.timeout_ms) + "ms"})
+  for (const std::string& word :
+       {std::string("--role"), role, std::string("--led"), std::string("--json"), std::string("--url"),
+        context.globals.url, std::string("--timeout"), std::to_string(context.globals.timeout_ms) + "ms"})
     words.push_back(word);
   return words;
 }
@@ -84,7 +85,8 @@ void Leader::take(ChildState& child, const Json& line) {
 }
 
 void Leader::refuse(const ChildState& child) {
-  if (!child.error.is_object()) throw Failure(Exit::failed, kErrorBench, "bench", "a process of the benchmark ended without a result");
+  if (!child.error.is_object())
+    throw Failure(Exit::failed, kErrorBench, "bench", "a process of the benchmark ended without a result");
   const Json& error = child.error;
   throw Failure(Exit::failed, error.at("code"), error.at("name"), error.at("message"), error.at("hint"));
 }
@@ -100,7 +102,8 @@ void Leader::tick() {
     told_stop_ = true;
     publishing_.tell("stop");
   }
-  progress_.line({producer_.counts.published, producer_.counts.confirmed, consumer_.counts.acked, consumer_.counts.p99_us}, true);
+  progress_.line(
+      {producer_.counts.published, producer_.counts.confirmed, consumer_.counts.acked, consumer_.counts.p99_us}, true);
 }
 
 template <class Done>

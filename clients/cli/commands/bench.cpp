@@ -40,11 +40,13 @@ void check_combination(const Context& context, const BenchOptions& options) {
   const BenchParameters& parameters = options.parameters;
   const std::string hint = "see sluice bench --help";
   if (options.csv && context.globals.json) throw usage_failure("bench: --csv and --json exclude each other", hint);
-  if (parameters.duration_ms > 0 && options.messages > 0) throw usage_failure("bench: --duration and --msgs exclude each other", hint);
+  if (parameters.duration_ms > 0 && options.messages > 0)
+    throw usage_failure("bench: --duration and --msgs exclude each other", hint);
   if (options.preset != nullptr && (parameters.duration_ms > 0 || options.messages > 0))
     throw usage_failure("bench: --preset says how many messages", hint);
   if (parameters.consumers < parameters.queues && parameters.role != BenchRole::producer)
-    throw usage_failure("bench: every queue needs a consumer: --consumers " + std::to_string(parameters.queues) + " or more", hint);
+    throw usage_failure(
+        "bench: every queue needs a consumer: --consumers " + std::to_string(parameters.queues) + " or more", hint);
   if (parameters.role != BenchRole::both && (parameters.queue.empty() || parameters.separate))
     throw usage_failure("bench: --role needs QUEUE, and excludes --separate", hint);
   if (parameters.role == BenchRole::consumer && parameters.duration_ms > 0 && !options.led)
@@ -57,7 +59,8 @@ BenchResult run_once(Context& context, BenchParameters parameters, const std::at
     parameters.own_queue = true;
     parameters.queue = "bench-" + std::to_string(getpid()) + "-" + std::to_string(parameters.run_tag);
   }
-  BenchResult result = parameters.separate ? run_separate(context, parameters, stopped) : run_here(context, parameters, stopped);
+  BenchResult result =
+      parameters.separate ? run_separate(context, parameters, stopped) : run_here(context, parameters, stopped);
   if (parameters.own_queue) {
     Client client = context.connect("bench");
     for (const std::string& queue : parameters.queue_names()) client.delete_queue(queue);
@@ -80,7 +83,8 @@ void print(Context& context, const BenchOptions& options, const BenchResult& res
     if (preset != nullptr) {
       char times[64];
       std::snprintf(times, sizeof times, "%.0f", result.rate() / preset->published_rate_max);
-      context.out.line("published   by a smaller broker: " + preset->published + " (" + times + " times as fast here)\n");
+      context.out.line("published   by a smaller broker: " + preset->published + " (" + times +
+                       " times as fast here)\n");
     }
   }
   context.out.flush();
@@ -145,19 +149,22 @@ void read_preset(BenchOptions& options, const std::string& flag, const std::stri
 
 void add_load_flags(CLI::App& command, BenchOptions& options) {
   BenchParameters& parameters = options.parameters;
-  add_number(command, "--producers", parameters.producers, {1, kWorkersMax}, "publishing threads, each with a connection (1)");
+  add_number(command, "--producers", parameters.producers, {1, kWorkersMax},
+             "publishing threads, each with a connection (1)");
   add_number(command, "--consumers", parameters.consumers, {1, kWorkersMax}, "consumers, each with a connection (1)");
   add_number(command, "--queues", parameters.queues, {1, kWorkersMax}, "queues, used in turn (1)");
   add_number(command, "--msgs", options.messages, {.min = 1}, "messages in all (1000000)");
   add_duration(command, "--duration", parameters.duration_ms, "publish for so long instead");
-  add_size(command, "--size", parameters.size_bytes, "payload (100)")
-      ->check([](const std::string& text) {
-        const std::uint64_t size = parse_size("--size", text);
-        if (size >= kPayloadBytesMin && size <= kSizeMax) return std::string{};
-        return "must be from " + std::to_string(kPayloadBytesMin) + " to " + std::to_string(kSizeMax) + " bytes, not '" + text + "'";
-      });
-  add_number(command, "--prefetch", parameters.prefetch, {1, kPrefetchMax}, "messages a consumer holds at a time (4096)");
-  add_number(command, "--batch", parameters.batch, {1, kBatchMax}, "messages a publish frame at most; 1: no batches (256)");
+  add_size(command, "--size", parameters.size_bytes, "payload (100)")->check([](const std::string& text) {
+    const std::uint64_t size = parse_size("--size", text);
+    if (size >= kPayloadBytesMin && size <= kSizeMax) return std::string{};
+    return "must be from " + std::to_string(kPayloadBytesMin) + " to " + std::to_string(kSizeMax) + " bytes, not '" +
+           text + "'";
+  });
+  add_number(command, "--prefetch", parameters.prefetch, {1, kPrefetchMax},
+             "messages a consumer holds at a time (4096)");
+  add_number(command, "--batch", parameters.batch, {1, kBatchMax},
+             "messages a publish frame at most; 1: no batches (256)");
   add_decimal(command, "--rate", parameters.rate, 0.001, kRateMax, "messages a second in all (as fast as possible)");
   add_duration(command, "--work", parameters.work_ms, "a consumer's time for each message (0ms)");
   add_number(command, "--warmup", parameters.warmup, {}, "messages sent first and not measured (0)");
@@ -167,8 +174,9 @@ void add_form_flags(CLI::App& command, BenchOptions& options) {
   BenchParameters& parameters = options.parameters;
   command.add_flag("--verify", parameters.verify, "check that nothing is lost, doubled or altered");
   command.add_flag("--separate", parameters.separate, "producers in one process, consumers in another");
-  add_value(command, "--role", "ROLE", "both, or only the producer or the consumer of two that you start (both)",
-            [&options](const std::string& flag, const std::string& text) { read_role(options.parameters, flag, text); });
+  add_value(
+      command, "--role", "ROLE", "both, or only the producer or the consumer of two that you start (both)",
+      [&options](const std::string& flag, const std::string& text) { read_role(options.parameters, flag, text); });
   add_value(command, "--preset", "NAME", "small, large or cliff: runs whose figures a smaller broker published",
             [&options](const std::string& flag, const std::string& text) { read_preset(options, flag, text); });
   command.add_flag("--csv", options.csv, "a heading and one line a run");
@@ -180,12 +188,14 @@ void add_form_flags(CLI::App& command, BenchOptions& options) {
 
 void add_bench(Registry& registry) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App& command = registry.add_command(
-      registry.root(), "bench",
-      "Publishes and consumes, each message published by a call of its own, confirmed, and acked on its own. Latency is measured from\n"
-      "the intended send time to the handler. One line a second on stderr; the figures on stdout. Without QUEUE it uses one of its\n"
-      "own and deletes it. Exit 1: not exact.",
-      "sluice bench --separate --msgs 5000000 --verify", [options](Context& context) { return run_bench(context, *options); });
+  CLI::App& command = registry.add_command(registry.root(), "bench",
+                                           "Publishes and consumes, each message published by a call of its own, "
+                                           "confirmed, and acked on its own. Latency is measured from\n"
+                                           "the intended send time to the handler. One line a second on stderr; the "
+                                           "figures on stdout. Without QUEUE it uses one of its\n"
+                                           "own and deletes it. Exit 1: not exact.",
+                                           "sluice bench --separate --msgs 5000000 --verify",
+                                           [options](Context& context) { return run_bench(context, *options); });
   command.add_option("QUEUE", options->parameters.queue, "the queue (several: the stem of their names)");
   add_load_flags(command, *options);
   add_form_flags(command, *options);

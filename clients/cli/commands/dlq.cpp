@@ -25,7 +25,9 @@ struct DlqOptions {
 };
 
 // Both the queue's name and that of its dead-letter queue are taken.
-std::string dead_letter_queue(const std::string& name) { return name.ends_with(kSuffix) ? name : name + std::string(kSuffix); }
+std::string dead_letter_queue(const std::string& name) {
+  return name.ends_with(kSuffix) ? name : name + std::string(kSuffix);
+}
 
 std::string origin_of(const std::string& dead_letter_queue) {
   return dead_letter_queue.substr(0, dead_letter_queue.size() - kSuffix.size());
@@ -66,17 +68,25 @@ Exit run_ls(Context& context) {
 }
 
 void print_table(Output& out, const MessageList& list) {
-  Table table({{"ID", true}, {"REASON"}, {"DELIVERIES", true}, {"NACKS", true}, {"EXPIRIES", true}, {"DISCONNECTS", true}, {"ERROR"},
+  Table table({{"ID", true},
+               {"REASON"},
+               {"DELIVERIES", true},
+               {"NACKS", true},
+               {"EXPIRIES", true},
+               {"DISCONNECTS", true},
+               {"ERROR"},
                {"PAYLOAD"}});
-  const auto cell = [&](std::string_view text) { return out.terminal() ? escape_cut(text, kCellColumns) : escape(text); };
+  const auto cell = [&](std::string_view text) {
+    return out.terminal() ? escape_cut(text, kCellColumns) : escape(text);
+  };
   for (const MessageInfo& message : list.messages) {
     const DeadLetter dead = message.dead.value_or(DeadLetter{});
     const auto counter = [&](const char* name) {
       const auto found = dead.counters.find(name);
       return std::to_string(found == dead.counters.end() ? 0 : found->second);
     };
-    table.add({std::to_string(message.id), cell(dead.reason), counter("deliveries"), counter("nacks"), counter("expiries"),
-               counter("disconnects"), cell(dead.error), cell(message.payload)});
+    table.add({std::to_string(message.id), cell(dead.reason), counter("deliveries"), counter("nacks"),
+               counter("expiries"), counter("disconnects"), cell(dead.error), cell(message.payload)});
   }
   table.print(out);
 }
@@ -99,10 +109,13 @@ Exit run_peek(Context& context, const DlqOptions& options) {
 Exit run_replay(Context& context, const DlqOptions& options) {
   const std::string name = dead_letter_queue(options.queue);
   Client client = context.connect("dlq replay");
-  const ReplayResult result = ask_or_none(client, name, [&] { return client.replay(name, options.replay); }, ReplayResult{});
+  const ReplayResult result = ask_or_none(
+      client, name, [&] { return client.replay(name, options.replay); }, ReplayResult{});
   if (context.globals.json) {
-    context.out.object(
-        {{"queue", name}, {"replayed", result.replayed}, {"refused", result.refused}, {"dry_run", options.replay.dry_run}});
+    context.out.object({{"queue", name},
+                        {"replayed", result.replayed},
+                        {"refused", result.refused},
+                        {"dry_run", options.replay.dry_run}});
   } else {
     note((options.replay.dry_run ? "would replay " : "replayed ") + count_of(result.replayed, "message") +
          (result.refused == 0 ? "" : ", " + group_digits(result.refused) + " refused by their queue and kept"));
@@ -115,7 +128,8 @@ Exit run_purge(Context& context, const DlqOptions& options) {
   const std::string name = dead_letter_queue(options.queue);
   require_confirmation(options.force, "purge the dead letters of " + escape(origin_of(name)));
   Client client = context.connect("dlq purge");
-  const PurgeResult result = ask_or_none(client, name, [&] { return client.purge_queue(name); }, PurgeResult{});
+  const PurgeResult result = ask_or_none(
+      client, name, [&] { return client.purge_queue(name); }, PurgeResult{});
   if (context.globals.json) {
     context.out.object({{"queue", name}, {"purged", result.purged}, {"leased", result.leased}});
     return Exit::done;
@@ -149,7 +163,9 @@ void add_replay_flags(CLI::App& command, DlqOptions& options) {
           "only this message; may be repeated")
       ->type_name("ID")
       ->allow_extra_args(false);
-  command.add_option("--reason", options.replay.reason, "only those with this reason: rejected, attempts, expired, overflow")
+  command
+      .add_option("--reason", options.replay.reason,
+                  "only those with this reason: rejected, attempts, expired, overflow")
       ->type_name("REASON");
   add_number(command, "--limit", options.replay.limit, {.min = 1}, "at most so many, oldest first");
   command.add_flag("--dry-run", options.replay.dry_run, "only count");
@@ -161,26 +177,31 @@ void add_dlq_commands(Registry& registry) {
   auto options = std::make_shared<DlqOptions>();
   const std::string queue_help = "the queue they come from, or their own queue (" + std::string("jobs or jobs.dlq)");
   CLI::App& noun = registry.add_noun("dlq", "Dead letters: ls, peek, replay, purge, rm.");
-  registry.add_command(noun, "ls", "Lists dead-letter queues. In a pipe tab-separated: name, origin, depth, oldest age (ms).",
+  registry.add_command(noun, "ls",
+                       "Lists dead-letter queues. In a pipe tab-separated: name, origin, depth, oldest age (ms).",
                        "sluice dlq ls", [](Context& context) { return run_ls(context); });
-  CLI::App& peek = registry.add_command(
-      noun, "peek",
-      "Shows dead letters: why, and after how many attempts of which kind (exit 7: none). In a pipe tab-separated: id, reason,\n"
-      "deliveries, nacks, expiries, disconnects, error, payload.",
-      "sluice dlq peek jobs --json | jq .dead.error", [options](Context& context) { return run_peek(context, *options); });
+  CLI::App& peek = registry.add_command(noun, "peek",
+                                        "Shows dead letters: why, and after how many attempts of which kind (exit 7: "
+                                        "none). In a pipe tab-separated: id, reason,\n"
+                                        "deliveries, nacks, expiries, disconnects, error, payload.",
+                                        "sluice dlq peek jobs --json | jq .dead.error",
+                                        [options](Context& context) { return run_peek(context, *options); });
   add_queue(peek, options->queue, queue_help);
   add_number(peek, "-n,--messages", options->limit, {1, kLimitMax}, "show at most so many (10)");
   add_number(peek, "--after", options->after_id, {}, "only ids above this one");
   CLI::App& replay = registry.add_command(
       noun, "replay", "Sends dead letters back: those that are there now. Exit 3: some were refused, and stay.",
-      "sluice dlq replay jobs --reason attempts --limit 100", [options](Context& context) { return run_replay(context, *options); });
+      "sluice dlq replay jobs --reason attempts --limit 100",
+      [options](Context& context) { return run_replay(context, *options); });
   add_queue(replay, options->queue, queue_help);
   add_replay_flags(replay, *options);
-  CLI::App& purge = registry.add_command(noun, "purge", "Drops dead letters that nobody holds; asks first.", "sluice dlq purge jobs --force",
+  CLI::App& purge = registry.add_command(noun, "purge", "Drops dead letters that nobody holds; asks first.",
+                                         "sluice dlq purge jobs --force",
                                          [options](Context& context) { return run_purge(context, *options); });
   add_queue(purge, options->queue, queue_help);
   purge.add_flag("--force", options->force, "do not ask");
-  CLI::App& rm = registry.add_command(noun, "rm", "Deletes a dead-letter queue and what is in it; asks first.", "sluice dlq rm jobs --force",
+  CLI::App& rm = registry.add_command(noun, "rm", "Deletes a dead-letter queue and what is in it; asks first.",
+                                      "sluice dlq rm jobs --force",
                                       [options](Context& context) { return run_rm(context, *options); });
   add_queue(rm, options->queue, queue_help);
   rm.add_flag("--force", options->force, "do not ask");

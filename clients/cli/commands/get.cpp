@@ -42,8 +42,8 @@ Exit run_get(Context& context, const GetOptions& options) {
 void add_get(Registry& registry) {
   auto options = std::make_shared<GetOptions>();
   CLI::App& command = registry.add_command(
-      registry.root(), "get", "Takes one message: prints and acks it (exit 7: the queue is empty).", "sluice get jobs --json",
-      [options](Context& context) { return run_get(context, *options); });
+      registry.root(), "get", "Takes one message: prints and acks it (exit 7: the queue is empty).",
+      "sluice get jobs --json", [options](Context& context) { return run_get(context, *options); });
   add_queue(command, options->queue);
   add_duration(command, "--wait", options->wait_ms, "wait this long for a message (0s)");
   command.add_flag("--raw", options->raw, "the payload's bytes and nothing else, not even a newline");

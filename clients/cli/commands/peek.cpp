@@ -21,9 +21,11 @@ struct PeekOptions {
 };
 
 std::string age_of(std::uint64_t published_ms) {
-  const auto now = std::chrono::duration_cast<Milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const auto now =
+      std::chrono::duration_cast<Milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   const auto age = now - static_cast<std::int64_t>(published_ms);
-  return format_duration_ms(age > 0 ? static_cast<std::uint64_t>(age) : 0);  // this machine's clock may be behind the broker's
+  return format_duration_ms(age > 0 ? static_cast<std::uint64_t>(age)
+                                    : 0);  // this machine's clock may be behind the broker's
 }
 
 void print_table(Output& out, const MessageList& list) {
@@ -56,7 +58,8 @@ void add_peek(Registry& registry) {
   auto options = std::make_shared<PeekOptions>();
   CLI::App& command = registry.add_command(
       registry.root(), "peek",
-      "Shows messages of every state in order of id, without taking them (exit 7: there is none). In a pipe tab-separated: id, state,\n"
+      "Shows messages of every state in order of id, without taking them (exit 7: there is none). In a pipe "
+      "tab-separated: id, state,\n"
       "priority, published (Unix ms), deliveries, payload (escaped; at most 64 KiB).",
       "sluice peek jobs -n 3", [options](Context& context) { return run_peek(context, *options); });
   add_queue(command, options->queue);

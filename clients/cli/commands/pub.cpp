@@ -31,7 +31,8 @@ struct PubOptions {
 
 void add_header(Headers& headers, const std::string& flag, const std::string& text) {
   const std::size_t colon = text.find(':');
-  if (colon == 0 || colon == std::string::npos) throw CLI::ValidationError(flag, "must be KEY:VALUE, not '" + text + "'");
+  if (colon == 0 || colon == std::string::npos)
+    throw CLI::ValidationError(flag, "must be KEY:VALUE, not '" + text + "'");
   const std::size_t value = text.find_first_not_of(' ', colon + 1);
   headers[text.substr(0, colon)] = value == std::string::npos ? std::string{} : text.substr(value);
 }
@@ -113,11 +114,13 @@ Exit run_pub(Context& context, const PubOptions& options) {
 
 void add_pub(Registry& registry) {
   auto options = std::make_shared<PubOptions>();
-  CLI::App& command = registry.add_command(
-      registry.root(), "pub",
-      "Publishes, and ends when every message is confirmed. Prints the id of a single message; of many, an account on stderr\n"
-      "(with --json an object on stdout), or every id with --ids. Exit 3: some were refused.",
-      "tail -n 100 app.log | sluice pub jobs --lines -H source:app", [options](Context& context) { return run_pub(context, *options); });
+  CLI::App& command =
+      registry.add_command(registry.root(), "pub",
+                           "Publishes, and ends when every message is confirmed. Prints the id of a single message; of "
+                           "many, an account on stderr\n"
+                           "(with --json an object on stdout), or every id with --ids. Exit 3: some were refused.",
+                           "tail -n 100 app.log | sluice pub jobs --lines -H source:app",
+                           [options](Context& context) { return run_pub(context, *options); });
   add_queue(command, options->queue);
   command.add_option_function<std::string>(
       "BODY",

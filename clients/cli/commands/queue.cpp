@@ -35,7 +35,13 @@ Exit run_add(Context& context, const QueueOptions& options) {
 
 Exit run_ls(Context& context, const QueueOptions& options) {
   Client client = context.connect("queue ls");
-  Table table({{"NAME"}, {"READY", true}, {"DELAYED", true}, {"LEASED", true}, {"DEAD", true}, {"CONSUMERS", true}, {"OLDEST", true}});
+  Table table({{"NAME"},
+               {"READY", true},
+               {"DELAYED", true},
+               {"LEASED", true},
+               {"DEAD", true},
+               {"CONSUMERS", true},
+               {"OLDEST", true}});
   for (const QueueInfo& queue : all_queues(client, options.prefix)) {
     if (context.globals.json) {
       context.out.object(json_of(queue));
@@ -114,9 +120,11 @@ Exit run_rm(Context& context, const QueueOptions& options) {
 void add_policy_flags(CLI::App& command, QueuePolicy& policy) {
   constexpr double kFactorMax = 1e6;
   add_duration(command, "--lease", policy.lease_ms, "how long a consumer has for a message before it goes to another");
-  add_number(command, "--max-attempts", policy.max_attempts, {.min = 1}, "failed attempts before a message is a dead letter");
+  add_number(command, "--max-attempts", policy.max_attempts, {.min = 1},
+             "failed attempts before a message is a dead letter");
   add_duration(command, "--backoff-initial", policy.backoff.initial_ms, "wait after the first failed attempt");
-  add_decimal(command, "--backoff-factor", policy.backoff.factor, 0, kFactorMax, "by what the wait grows with each attempt");
+  add_decimal(command, "--backoff-factor", policy.backoff.factor, 0, kFactorMax,
+              "by what the wait grows with each attempt");
   add_duration(command, "--backoff-max", policy.backoff.max_ms, "the longest wait");
   add_decimal(command, "--backoff-jitter", policy.backoff.jitter, 0, 1, "0.2: each wait up to 20 % longer or shorter");
   add_number(command, "--max-messages", policy.max_messages, {}, "refuse publishes above so many messages");
@@ -131,14 +139,18 @@ void add_queue_commands(Registry& registry) {
   CLI::App& noun = registry.add_noun("queue", "Queues: add, ls, info, purge, rm.");
   CLI::App& add = registry.add_command(
       noun, "add", "Creates a queue; what is not given is the broker's default. Exit 1: it exists with another policy.",
-      "sluice queue add jobs --lease 5m --max-attempts 3", [options](Context& context) { return run_add(context, *options); });
+      "sluice queue add jobs --lease 5m --max-attempts 3",
+      [options](Context& context) { return run_add(context, *options); });
   add_queue(add, options->queue);
   add_policy_flags(add, options->policy);
   CLI::App& ls = registry.add_command(
-      noun, "ls", "Lists queues by name. In a pipe tab-separated: name, ready, delayed, leased, dead, consumers, oldest age (ms).",
-      "sluice queue ls --json | jq -r 'select(.dead > 0).name'", [options](Context& context) { return run_ls(context, *options); });
+      noun, "ls",
+      "Lists queues by name. In a pipe tab-separated: name, ready, delayed, leased, dead, consumers, oldest age (ms).",
+      "sluice queue ls --json | jq -r 'select(.dead > 0).name'",
+      [options](Context& context) { return run_ls(context, *options); });
   ls.add_option("PREFIX", options->prefix, "only names that begin with this");
-  CLI::App& info = registry.add_command(noun, "info", "Shows depth, policy and counters of a queue.", "sluice queue info jobs --json",
+  CLI::App& info = registry.add_command(noun, "info", "Shows depth, policy and counters of a queue.",
+                                        "sluice queue info jobs --json",
                                         [options](Context& context) { return run_info(context, *options); });
   add_queue(info, options->queue);
   CLI::App& purge = registry.add_command(noun, "purge", "Drops the messages of a queue that nobody holds; asks first.",
@@ -146,8 +158,9 @@ void add_queue_commands(Registry& registry) {
                                          [options](Context& context) { return run_purge(context, *options); });
   add_queue(purge, options->queue);
   purge.add_flag("--force", options->force, "do not ask");
-  CLI::App& rm = registry.add_command(noun, "rm", "Deletes a queue and its messages; asks first.", "sluice queue rm jobs --force",
-                                      [options](Context& context) { return run_rm(context, *options); });
+  CLI::App& rm =
+      registry.add_command(noun, "rm", "Deletes a queue and its messages; asks first.", "sluice queue rm jobs --force",
+                           [options](Context& context) { return run_rm(context, *options); });
   add_queue(rm, options->queue);
   rm.add_flag("--force", options->force, "do not ask");
   for (const char* const verb : {"edit", "pause", "resume"}) registry.add_later_command(noun, verb);

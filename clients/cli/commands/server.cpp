@@ -35,8 +35,8 @@ Exit run_info(Context& context) {
 
 void add_server_commands(Registry& registry) {
   CLI::App& noun = registry.add_noun("server", "The broker: info.");
-  registry.add_command(noun, "info", "Shows version, sync mode, load and counters of the broker.", "sluice server info --json",
-                       [](Context& context) { return run_info(context); });
+  registry.add_command(noun, "info", "Shows version, sync mode, load and counters of the broker.",
+                       "sluice server info --json", [](Context& context) { return run_info(context); });
   registry.add_later_command(noun, "drain");
 }
 

@@ -33,7 +33,8 @@ ConsumeOptions consume_options(const SubOptions& options) {
   ConsumeOptions consume;
   consume.prefetch = prefetch_of(options);
   if (options.no_ack) consume.prefetch_bytes = kHeldBytes;
-  if (!options.exec.empty() || options.no_ack) consume.extend_up_to = std::chrono::duration_cast<Milliseconds>(kExtendUpTo);
+  if (!options.exec.empty() || options.no_ack)
+    consume.extend_up_to = std::chrono::duration_cast<Milliseconds>(kExtendUpTo);
   return consume;
 }
 
@@ -80,7 +81,8 @@ Exit run_sub(Context& context, const SubOptions& options) {
   if (!options.exec.empty())
     note(count_of(taken, "message") + ": " + group_digits(taken - subscription.nacked()) + " acked, " +
          group_digits(subscription.nacked()) + " nacked");
-  if (taken == 0 && !signals.stopped() && options.wait_ms) throw empty_failure("no message came from queue '" + options.queue + "'");
+  if (taken == 0 && !signals.stopped() && options.wait_ms)
+    throw empty_failure("no message came from queue '" + options.queue + "'");
   return Exit::done;
 }
 
@@ -98,16 +100,20 @@ void add_sub(Registry& registry) {
   auto options = std::make_shared<SubOptions>();
   CLI::App& command = registry.add_command(
       registry.root(), "sub",
-      "Takes messages as they come. Prints and acks each, or hands each to a command. SIGINT or SIGTERM: finishes what has begun.\n"
+      "Takes messages as they come. Prints and acks each, or hands each to a command. SIGINT or SIGTERM: finishes what "
+      "has begun.\n"
       "--json: id, queue, delivery_count, attempts, priority, headers, payload (payload_base64 if it is not UTF-8).\n"
       "With --exec: the payload is on the command's stdin, SLUICE_MESSAGE_ID, SLUICE_QUEUE, SLUICE_DELIVERY_COUNT and\n"
-      "SLUICE_ATTEMPTS in its environment; exit 0 acks, anything else nacks with the last line of its stderr. The lease is\n"
+      "SLUICE_ATTEMPTS in its environment; exit 0 acks, anything else nacks with the last line of its stderr. The "
+      "lease is\n"
       "extended while it runs. --json then tells each outcome, and the command's stdout goes to stderr.",
-      "sluice sub jobs --exec 'jq .task' --parallel 4", [options](Context& context) { return run_sub(context, *options); });
+      "sluice sub jobs --exec 'jq .task' --parallel 4",
+      [options](Context& context) { return run_sub(context, *options); });
   add_queue(command, options->queue);
   add_number(command, "-n,--messages", options->count, {.min = 1}, "end after so many messages");
   add_duration(command, "--wait", options->wait_ms, "end when no message came for so long (exit 7: none came at all)");
-  add_number(command, "--prefetch", options->prefetch, {1, kPrefetchMax}, "messages held at a time (16; with --exec: --parallel)");
+  add_number(command, "--prefetch", options->prefetch, {1, kPrefetchMax},
+             "messages held at a time (16; with --exec: --parallel)");
   add_settling_flags(command, *options);
   command.add_option("--exec", options->exec, "run this shell command for each message")->type_name("CMD");
   add_number(command, "--parallel", options->parallel, {1, kParallelMax}, "commands that run at a time (1)");

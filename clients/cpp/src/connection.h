@@ -40,13 +40,20 @@ class Connection {
   // Why there is no connection, once that is known; received frames may still be waiting then.
   std::optional<std::string> failure();
 
-  // Until `until`, or something happened here or at `wake_fd`. Returns whether wake_fd is readable.
+  // Nothing has come and nothing was sent since receive() said that there is nothing. Only then does the transport promise to
+  // wake the next poll(): a send may swallow that signal.
+  bool drained() const { return drained_; }
+  // Until `until`, or something happened here or at `wake_fd`. Returns whether wake_fd is readable. REQUIRES: drained(), or not open.
   bool poll(int wake_fd, TimePoint until);
 
  private:
   void* context_;
   void* socket_ = nullptr;
   void* monitor_ = nullptr;
+  int socket_fd_ = -1;
+  int monitor_fd_ = -1;
+  bool drained_ = false;
+  bool monitor_drained_ = false;
   std::uint64_t opened_count_ = 0;
 };
 

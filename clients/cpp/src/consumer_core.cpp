@@ -55,7 +55,7 @@ std::optional<Delivery> ConsumerCore::receive(std::optional<Milliseconds> timeou
     if (auto delivery = take()) return delivery;
     if (failure_) throw *failure_;
     if (closing_ || phase_ == Phase::ended) return std::nullopt;
-    if (has_unflushed_) flush_soon(true);
+    if (has_unflushed_) give(flush_soon(true));
     if (!forever && !deadline) deadline = Clock::now() + *timeout;
     ++receivers_waiting_;
     const bool in_time =
@@ -77,7 +77,7 @@ std::optional<Delivery> ConsumerCore::take() {
       // Somebody else may have it by now: it must not be started here.
       if (!frame.settled.empty()) frame.settled[index] = true;
       return_credit(bytes_of(content));
-      flush_soon(false);
+      give(flush_soon(false));
       if (last) frames_.pop_front();
       continue;
     }
@@ -109,18 +109,20 @@ void ConsumerCore::settle(Delivery& delivery, const wire::Settlement& settlement
   // Let go after the lock: it may hold the last reference to this.
   const std::shared_ptr<DeliveredFrame> frame = std::move(delivery.frame_);
   const std::size_t bytes = delivery.payload_.size() + delivery.headers_.size();
-  const std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   --held_;
   held_bytes_ -= bytes;
   return_credit(bytes);
   if (!frame->settled.empty()) frame->settled[delivery.lease_ - frame->content.first_lease] = true;
   if (frame->generation != generation_) {
     report_stale(delivery.lease_, delivery.lease_, make_error(ErrorCode::stale, "the connection that brought the delivery was lost"));
-    if (!settle_.empty()) flush_soon(false);
+    if (!settle_.empty()) give(flush_soon(false));
     return;
   }
   settle_.add(settlement);
-  flush_soon(settlement.verb != wire::Verb::ack);
+  const Notice notice = flush_soon(settlement.verb != wire::Verb::ack);
+  lock.unlock();
+  give(notice);
 }
 
 void ConsumerCore::extend(Delivery& delivery, std::optional<Milliseconds> lease) {
@@ -133,7 +135,7 @@ void ConsumerCore::extend(Delivery& delivery, std::optional<Milliseconds> lease)
   if (lease) settlement.lease_ms = static_cast<std::uint64_t>(lease->count());
   delivery.extended_until_ = Clock::now() + (lease ? Clock::duration(*lease) : delivery.frame_->lease_time());
   settle_.add(settlement);
-  flush_soon(true);
+  give(flush_soon(true));
 }
 
 Milliseconds ConsumerCore::lease_left(const Delivery& delivery) {
@@ -149,18 +151,23 @@ void ConsumerCore::return_credit(std::size_t bytes) {
   settle_.grant(1, bytes - owed);
 }
 
-void ConsumerCore::flush_soon(bool at_once) {
-  if (flush_due_) return;
+ConsumerCore::Notice ConsumerCore::flush_soon(bool at_once) {
+  if (flush_due_) return Notice::none;
   const std::uint64_t collected = std::max(settle_.lease_count(), settle_.granted_messages());
   if (at_once || buffered_ == 0 || collected >= flush_leases_) {
     flush_due_ = true;
     has_unflushed_ = true;
-    wake_->notify();
-  } else if (!has_unflushed_) {
-    first_unflushed_ = Clock::now();
-    has_unflushed_ = true;
-    wake_->notify_before(first_unflushed_ + kFlushAfter);
+    return Notice::now;
   }
+  if (has_unflushed_) return Notice::none;
+  first_unflushed_ = Clock::now();
+  has_unflushed_ = true;
+  return Notice::in_time;
+}
+
+void ConsumerCore::give(Notice notice) {
+  if (notice == Notice::now) wake_->notify();
+  if (notice == Notice::in_time) wake_->notify_before(Clock::now() + kFlushAfter);
 }
 
 void ConsumerCore::collect(TimePoint now, bool everything, SettleBatch& out, TimePoint& wake_at) {
@@ -288,7 +295,7 @@ void ConsumerCore::connection_lost() {
 void ConsumerCore::deliver(std::shared_ptr<DeliveredFrame> frame) {
   const std::size_t count = frame->content.deliveries.size();
   const TimePoint now = Clock::now();
-  const std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   if (phase_ == Phase::ended || count == 0) return;
   frame->generation = generation_;
   frame->lease_end = now + frame->lease_time();
@@ -304,7 +311,9 @@ void ConsumerCore::deliver(std::shared_ptr<DeliveredFrame> frame) {
   }
   buffered_ += count;
   frames_.push_back(std::move(frame));
-  if (receivers_waiting_ == 0) return;
+  const bool waited_for = receivers_waiting_ != 0;
+  lock.unlock();
+  if (!waited_for) return;
   if (count == 1) {
     changed_.notify_one();
   } else {
@@ -372,7 +381,7 @@ void ConsumerCore::release_rest(DeliveredFrame& frame) {
     if (!frame.settled.empty()) frame.settled[i] = true;
   }
   frame.next = frame.content.deliveries.size();
-  flush_soon(true);
+  give(flush_soon(true));
 }
 
 void ConsumerCore::close() { close(Clock::now() + close_timeout_); }

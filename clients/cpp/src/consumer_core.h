@@ -82,7 +82,10 @@ class ConsumerCore : public std::enable_shared_from_this<ConsumerCore> {
 
   std::optional<Delivery> take();
   void return_credit(std::size_t bytes);
-  void flush_soon(bool at_once);
+  // Whom to wake, best after the lock is given back: who is woken takes it.
+  enum class Notice { none, now, in_time };
+  Notice flush_soon(bool at_once);
+  void give(Notice notice);
   void release_rest(DeliveredFrame& frame);
   void drop_buffered();
   void enter_ended();

@@ -19,17 +19,19 @@ struct ToWire {
 };
 
 struct FromWire {
-  using Result = std::optional<HeaderValue>;
-  Result operator()(const wire::Bin& bin) const {
+  Headers& out;
+  const std::string& key;
+
+  void operator()(const wire::Bin& bin) const {
     const auto* const first = reinterpret_cast<const std::byte*>(bin.bytes.data());
-    return std::vector<std::byte>(first, first + bin.bytes.size());
+    out[key] = std::vector<std::byte>(first, first + bin.bytes.size());
   }
-  Result operator()(std::monostate) const { return std::nullopt; }
-  Result operator()(const wire::Array&) const { return std::nullopt; }
-  Result operator()(const wire::Map&) const { return std::nullopt; }
+  void operator()(std::monostate) const {}
+  void operator()(const wire::Array&) const {}
+  void operator()(const wire::Map&) const {}
   template <class T>
-  Result operator()(const T& value) const {
-    return HeaderValue(value);
+  void operator()(const T& value) const {
+    out[key] = value;
   }
 };
 
@@ -51,7 +53,7 @@ Headers decode_headers(std::string_view encoded) {
   const auto map = wire::decode_map(encoded);
   if (!map) return headers;
   for (const auto& [key, value] : map->entries()) {
-    if (auto header = std::visit(FromWire{}, value.storage())) headers.emplace(key, *std::move(header));
+    std::visit(FromWire{headers, key}, value.storage());
   }
   return headers;
 }

@@ -47,16 +47,15 @@ void IoLoop::turn() {
   const TimePoint now = Clock::now();
   wake_at_ = now + std::chrono::hours(1);
   if (phase_ == Phase::waiting && now >= next_try_) begin_try(now);
-  bool more = false;
   if (connection_->is_open()) {
-    more = receive();
+    receive();
     if (connection_->is_open()) watch_connection(now);
   }
   if (phase_ == Phase::ended) return;
   step_consumers();
   if (phase_ == Phase::open) send_all(now);
   if (lost_) lose(*std::exchange(lost_, std::nullopt));
-  if (!more) sleep(now);
+  if (!connection_->is_open() || connection_->drained()) sleep(now);
 }
 
 void IoLoop::sleep(TimePoint now) {

@@ -20,7 +20,8 @@ namespace {
 // Catches what is written to a descriptor of this process.
 class Capture {
  public:
-  Capture(int descriptor, std::FILE* file) : descriptor_(descriptor), file_(file), saved_(dup(descriptor)), memory_(memfd_create("out", MFD_CLOEXEC)) {
+  Capture(int descriptor, std::FILE* file)
+      : descriptor_(descriptor), file_(file), saved_(dup(descriptor)), memory_(memfd_create("out", MFD_CLOEXEC)) {
     std::fflush(file_);
     dup2(memory_, descriptor_);
   }
@@ -33,7 +34,8 @@ class Capture {
     std::string all;
     std::array<char, 4096> part;
     lseek(memory_, 0, SEEK_SET);
-    for (ssize_t got = 0; (got = read(memory_, part.data(), part.size())) > 0;) all.append(part.data(), static_cast<std::size_t>(got));
+    for (ssize_t got = 0; (got = read(memory_, part.data(), part.size())) > 0;)
+      all.append(part.data(), static_cast<std::size_t>(got));
     return all;
   }
 
@@ -120,7 +122,8 @@ TEST_CASE("command line: usage errors are one line and a hint on stderr, nothing
 }
 
 TEST_CASE("command line: with --json an error is one object on stdout, wherever the flag stands") {
-  for (const auto& line : std::vector<std::vector<std::string>>{{"--json", "pub"}, {"pub", "--json"}, {"pub", "q", "x", "--nonsense", "--json"}}) {
+  for (const auto& line : std::vector<std::vector<std::string>>{
+           {"--json", "pub"}, {"pub", "--json"}, {"pub", "q", "x", "--nonsense", "--json"}}) {
     const Ended ended = run(line);
     CHECK(ended.exit == 2);
     CHECK(ended.error.empty());
@@ -131,7 +134,8 @@ TEST_CASE("command line: with --json an error is one object on stdout, wherever 
 }
 
 TEST_CASE("command line: verbs and flags of later versions are refused by name") {
-  for (const char* const verb : {"bind", "consumer", "conn", "top", "monitor", "metrics", "health", "config", "journal", "completion"}) {
+  for (const char* const verb :
+       {"bind", "consumer", "conn", "top", "monitor", "metrics", "health", "config", "journal", "completion"}) {
     const Ended ended = run({verb, "whatever", "--flag"});
     CHECK(ended.exit == 2);
     CHECK(ended.error == "sluice: not in this version: " + std::string(verb) + "\n");
@@ -148,7 +152,8 @@ TEST_CASE("command line: help shows what works and hides what does not") {
   CHECK(help.error.empty());
   CHECK(help.out.find("bench") != std::string::npos);
   CHECK(help.out.find("monitor") == std::string::npos);
-  for (const auto& line : std::vector<std::vector<std::string>>{{"pub", "--help"}, {"queue", "add", "-h"}, {"dlq", "replay", "--help"}}) {
+  for (const auto& line :
+       std::vector<std::vector<std::string>>{{"pub", "--help"}, {"queue", "add", "-h"}, {"dlq", "replay", "--help"}}) {
     const Ended ended = run(line);
     CHECK(ended.exit == 0);
     CHECK(ended.out.find("Example") != std::string::npos);

@@ -9,7 +9,9 @@ using namespace sluice::cli;
 
 namespace {
 
-ClientError client_error(int code, const std::string& hint = {}) { return {code, "some_name", "some text", false, hint}; }
+ClientError client_error(int code, const std::string& hint = {}) {
+  return {code, "some_name", "some text", false, hint};
+}
 
 }  // namespace
 

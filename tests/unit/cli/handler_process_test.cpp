@@ -16,7 +16,8 @@ using namespace sluice::cli;
 
 namespace {
 
-HandlerResult run(const std::string& command, std::string_view payload = {}, std::map<std::string, std::string> environment = {}) {
+HandlerResult run(const std::string& command, std::string_view payload = {},
+                  std::map<std::string, std::string> environment = {}) {
   std::signal(SIGPIPE, SIG_IGN);  // as main() does
   HandlerProcesses handlers(command);
   return handlers.run({payload, std::move(environment), true});
@@ -75,7 +76,9 @@ TEST_CASE("handler process: a command that reads nothing of a large payload is n
 
 TEST_CASE("handler process: facts are in the environment, and replace what was there") {
   setenv("SLUICE_QUEUE", "old", 1);
-  CHECK(run("test \"$SLUICE_QUEUE\" = jobs && test \"$SLUICE_ATTEMPTS\" = 2", "", {{"SLUICE_QUEUE", "jobs"}, {"SLUICE_ATTEMPTS", "2"}}).ok());
+  CHECK(run("test \"$SLUICE_QUEUE\" = jobs && test \"$SLUICE_ATTEMPTS\" = 2", "",
+            {{"SLUICE_QUEUE", "jobs"}, {"SLUICE_ATTEMPTS", "2"}})
+            .ok());
   unsetenv("SLUICE_QUEUE");
 }
 

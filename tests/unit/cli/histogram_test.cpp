@@ -41,8 +41,9 @@ TEST_CASE("histogram: nothing recorded is zero everywhere") {
 }
 
 TEST_CASE("histogram: one value is every percentile") {
-  for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{127}, std::uint64_t{128}, std::uint64_t{255},
-                                    std::uint64_t{256}, std::uint64_t{1'000'003}, std::uint64_t{UINT64_MAX}}) {
+  for (const std::uint64_t value :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{127}, std::uint64_t{128}, std::uint64_t{255},
+        std::uint64_t{256}, std::uint64_t{1'000'003}, std::uint64_t{UINT64_MAX}}) {
     auto histogram = std::make_unique<Histogram>();
     histogram->record(value);
     CAPTURE(value);

@@ -40,7 +40,8 @@ TEST_CASE("message json: a queue has what the contract names") {
   queue.policy.lease_ms = 30'000;
   queue.policy.backoff.jitter = 0.2;
   const Json json = json_of(queue);
-  for (const char* const key : {"name", "ready", "delayed", "leased", "dead", "consumers", "oldest_age_ms", "policy", "counters"})
+  for (const char* const key :
+       {"name", "ready", "delayed", "leased", "dead", "consumers", "oldest_age_ms", "policy", "counters"})
     CHECK_MESSAGE(json.contains(key), key);
   CHECK(json["policy"]["lease_ms"] == 30'000);
   CHECK(json["policy"]["backoff_jitter"] == 0.2);

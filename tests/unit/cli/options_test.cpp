@@ -10,8 +10,8 @@ TEST_CASE("options: whole numbers are decimal, in range and nothing else") {
   CHECK(parse_number("--n", "0", {0, 10}) == 0);
   CHECK(parse_number("--n", "010", {0, 10}) == 10);
   CHECK(parse_number("--n", "9223372036854775807", {}) == 9223372036854775807u);
-  for (const char* const bad : {"", "-1", "+1", "11", "1.5", "0x5", " 1", "1 ", "1e1", "ten", "18446744073709551616",
-                                "99999999999999999999"})
+  for (const char* const bad :
+       {"", "-1", "+1", "11", "1.5", "0x5", " 1", "1 ", "1e1", "ten", "18446744073709551616", "99999999999999999999"})
     CHECK_THROWS_AS_MESSAGE(parse_number("--n", bad, {0, 10}), CLI::ValidationError, bad);
   CHECK_THROWS_AS(parse_number("--n", "9223372036854775808", {}), CLI::ValidationError);
 }
@@ -42,7 +42,8 @@ TEST_CASE("options: global flags reach their values, and the last one counts") {
   CLI::App app;
   Globals globals;
   add_globals(app, globals);
-  app.parse(std::vector<std::string>{"--json", "never", "--color", "250ms", "--timeout", "tcp://b:2", "--url", "tcp://a:1", "--url"});
+  app.parse(std::vector<std::string>{"--json", "never", "--color", "250ms", "--timeout", "tcp://b:2", "--url",
+                                     "tcp://a:1", "--url"});
   CHECK(globals.url == "tcp://b:2");
   CHECK(globals.timeout_ms == 250);
   CHECK(globals.json);

@@ -41,9 +41,10 @@ TEST_CASE("output: a table in a pipe is tab-separated, without headings or colou
 }
 
 TEST_CASE("output: a table on a terminal is aligned below headings") {
-  CHECK(printed({.terminal = true, .color = false}, print_table) == "NAME         READY\n"
-                                                                    "jobs             5\n"
-                                                                    "long-name  1234567\n");
+  CHECK(printed({.terminal = true, .color = false}, print_table) ==
+        "NAME         READY\n"
+        "jobs             5\n"
+        "long-name  1234567\n");
   CHECK(printed({.terminal = true, .color = true}, print_table).starts_with("\033[1mNAME"));
 }
 

@@ -10,7 +10,8 @@ using sluice::cli::SequenceSet;
 
 TEST_CASE("sequence set: each sequence is new once, across chunk borders and far apart") {
   SequenceSet set;
-  const std::array<std::uint64_t, 8> sequences{0, 1, 63, 64, (1u << 20) - 1, 1u << 20, 5'000'000'000, SequenceSet::kSequencesMax - 1};
+  const std::array<std::uint64_t, 8> sequences{
+      0, 1, 63, 64, (1u << 20) - 1, 1u << 20, 5'000'000'000, SequenceSet::kSequencesMax - 1};
   for (const std::uint64_t sequence : sequences) CHECK(set.insert(sequence));
   for (const std::uint64_t sequence : sequences) CHECK_FALSE(set.insert(sequence));
 }

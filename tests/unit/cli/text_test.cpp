@@ -6,11 +6,11 @@ using namespace sluice::cli;
 using std::string_view_literals::operator""sv;
 
 TEST_CASE("text: UTF-8 is told from what only looks like it") {
-  for (const std::string_view good : {""sv, "plain"sv, "\0"sv, "gr\xC3\xBC\xC3\x9F"sv, "\xE2\x82\xAC"sv, "\xF0\x9F\x98\x80"sv, "\xED\x9F\xBF"sv,
-                                      "\xF4\x8F\xBF\xBF"sv})
+  for (const std::string_view good : {""sv, "plain"sv, "\0"sv, "gr\xC3\xBC\xC3\x9F"sv, "\xE2\x82\xAC"sv,
+                                      "\xF0\x9F\x98\x80"sv, "\xED\x9F\xBF"sv, "\xF4\x8F\xBF\xBF"sv})
     CHECK_MESSAGE(is_utf8(good), escape(good));
-  for (const std::string_view bad : {"\xFF"sv, "\x80"sv, "\xC3"sv, "\xC0\xAF"sv, "\xE0\x80\xAF"sv, "\xED\xA0\x80"sv, "\xF4\x90\x80\x80"sv,
-                                     "\xF5\x80\x80\x80"sv, "\xE2\x82"sv, "ok\xE2\x28\xA1"sv})
+  for (const std::string_view bad : {"\xFF"sv, "\x80"sv, "\xC3"sv, "\xC0\xAF"sv, "\xE0\x80\xAF"sv, "\xED\xA0\x80"sv,
+                                     "\xF4\x90\x80\x80"sv, "\xF5\x80\x80\x80"sv, "\xE2\x82"sv, "ok\xE2\x28\xA1"sv})
     CHECK_FALSE_MESSAGE(is_utf8(bad), escape(bad));
 }
 

@@ -113,15 +113,20 @@ TEST_CASE("consume: what a lost session held returns at once, to its old place, 
   h.consume(2, 1, "jobs", 3);
   h.take();
   h.close(2);
-  h.consume(3, 1, "jobs", 10);
-  const auto seen = h.take();
-  REQUIRE(seen.size() == 4);
-  CHECK(seen[0].payload == "1");
-  CHECK(seen[0].count == 2);
-  CHECK(seen[2].payload == "3");
-  CHECK(seen[3].payload == "4");
-  CHECK(seen[3].count == 1);
+  CHECK(h.count("jobs", "ready") == 4);
   CHECK(h.counter("jobs", "returned_by_disconnect") == 3);
+  h.consume(3, 1, "jobs", 10);
+  for (const char* payload : {"1", "2", "3"}) {  // suspects: one at a time
+    const auto seen = h.take();
+    REQUIRE(seen.size() == 1);
+    CHECK(seen[0].payload == payload);
+    CHECK(seen[0].count == 2);
+    h.settle(3, wire::Verb::ack, seen[0].lease, seen[0].lease);
+  }
+  const auto seen = h.take();
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].payload == "4");
+  CHECK(seen[0].count == 1);
 }
 
 TEST_CASE("C01 consume: a message whose every holder dies ends as a dead letter, and the next one is delivered") {
@@ -135,6 +140,7 @@ TEST_CASE("C01 consume: a message whose every holder dies ends as a dead letter,
     CHECK(seen[0].payload == "poison");
     CHECK(seen[0].count == death);
     h.close(10 + death);
+    h.pass(5'000);
   }
   CHECK(h.count("jobs", "dead") == 1);
   h.consume(20, 1, "jobs", 1);
