@@ -15,7 +15,8 @@ endif()
 
 add_library(sluice_flags INTERFACE)
 target_compile_options(sluice_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
-                       -Wold-style-cast -Wnon-virtual-dtor)
+                       -Wold-style-cast -Wnon-virtual-dtor
+                       -Wno-missing-field-initializers)  # our structs give every member an initial value
 
 set(sanitizers "")
 if(SLUICE_PROFILE STREQUAL "")

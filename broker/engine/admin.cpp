@@ -44,6 +44,8 @@ wire::Map describe(const Message& message, const Now& now) {
       .set("error", past.error);
   if (message.state == MessageState::delayed && message.when_ms > now.steady_ms)
     map.set("due_ms", now.wall_ms + (message.when_ms - now.steady_ms));
+  if (past.expiry.set)
+    map.set("expires_ms", now.wall_ms + (past.expiry.when_ms > now.steady_ms ? past.expiry.when_ms - now.steady_ms : 0));
   if (message.queue->dead_letters) map.set("dead", dead_map(message));
   return map;
 }
@@ -58,6 +60,7 @@ Result<wire::Map> Admin::handle(const wire::Request& request, const Now& now) {
   static constexpr VerbRow kVerbs[] = {
       {"queue.declare", &Admin::declare}, {"queue.list", &Admin::list},  {"queue.info", &Admin::info},
       {"queue.purge", &Admin::purge},     {"queue.delete", &Admin::remove}, {"queue.peek", &Admin::peek},
+      {"queue.edit", &Admin::edit},       {"queue.pause", &Admin::pause},   {"queue.resume", &Admin::resume},
       {"dlq.replay", &Admin::replay},
   };
   for (const VerbRow& verb : kVerbs) {
@@ -111,6 +114,35 @@ Result<wire::Map> Admin::info(Arguments& arguments, const Now& now) {
   const std::string name = arguments.text("name");
   if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
   return queues_.get(name).map([&](Queue* queue) { return describe(*queue, now); });
+}
+
+// Lives at once. What is beyond a lowered limit stays; a running attempt is judged by the new limit when it ends.
+Result<wire::Map> Admin::edit(Arguments& arguments, const Now& now) {
+  const std::string name = arguments.text("name");
+  const wire::Map given = arguments.map("policy");
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  const Result<Queue*> queue = queues_.get(name);
+  if (!queue) return tl::unexpected<Error>(queue.error());
+  const Result<Policy> policy = read_policy(given, (*queue)->policy);
+  if (!policy) return tl::unexpected<Error>(policy.error());
+  (*queue)->policy = *policy;
+  if (!(*queue)->dead_letters) dead_letters_.apply_bound(**queue);
+  records_.queue_changed(**queue);
+  return describe(**queue, now);
+}
+
+Result<wire::Map> Admin::pause(Arguments& arguments, const Now& now) { return set_paused(arguments, now, true); }
+Result<wire::Map> Admin::resume(Arguments& arguments, const Now& now) { return set_paused(arguments, now, false); }
+
+Result<wire::Map> Admin::set_paused(Arguments& arguments, const Now& now, bool paused) {
+  const std::string name = arguments.text("name");
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  const Result<Queue*> queue = queues_.get(name);
+  if (!queue) return tl::unexpected<Error>(queue.error());
+  (*queue)->paused = paused;
+  dispatcher_.mark(**queue);
+  records_.queue_changed(**queue);
+  return describe(**queue, now);
 }
 
 Result<wire::Map> Admin::purge(Arguments& arguments, const Now&) {
@@ -204,6 +236,7 @@ wire::Map Admin::describe(const Queue& queue, const Now& now) {
       .set("consumers", static_cast<std::uint64_t>(queue.consumers.size()))
       .set("oldest_age_ms", now.wall_ms > oldest_ms ? now.wall_ms - oldest_ms : std::uint64_t{0})
       .set("bytes", queue.bytes)
+      .set("paused", queue.paused)
       .set("policy", to_map(queue.policy))
       .set("counters", queue.counters.to_map());
   return map;

@@ -18,12 +18,14 @@ namespace sluice::engine {
 
 class Admin {
  public:
-  Admin(QueueTable& queues, Messages& messages, DeadLetters& dead_letters, Consumers& consumers, Dispatcher& dispatcher)
+  Admin(QueueTable& queues, Messages& messages, DeadLetters& dead_letters, Consumers& consumers, Dispatcher& dispatcher,
+        Records& records)
       : queues_(queues),
         messages_(messages),
         dead_letters_(dead_letters),
         consumers_(consumers),
-        dispatcher_(dispatcher) {}
+        dispatcher_(dispatcher),
+        records_(records) {}
 
   Result<wire::Map> handle(const wire::Request& request, const Now& now);
 
@@ -35,6 +37,10 @@ class Admin {
   Result<wire::Map> list(Arguments& arguments, const Now& now);
   Result<wire::Map> info(Arguments& arguments, const Now& now);
   Result<wire::Map> purge(Arguments& arguments, const Now& now);
+  Result<wire::Map> edit(Arguments& arguments, const Now& now);
+  Result<wire::Map> pause(Arguments& arguments, const Now& now);
+  Result<wire::Map> resume(Arguments& arguments, const Now& now);
+  Result<wire::Map> set_paused(Arguments& arguments, const Now& now, bool paused);
   Result<wire::Map> remove(Arguments& arguments, const Now& now);
   Result<wire::Map> peek(Arguments& arguments, const Now& now);
   Result<wire::Map> replay(Arguments& arguments, const Now& now);
@@ -45,6 +51,7 @@ class Admin {
   DeadLetters& dead_letters_;
   Consumers& consumers_;
   Dispatcher& dispatcher_;
+  Records& records_;
   Counters retired_;
 };
 

@@ -17,10 +17,11 @@ std::string_view cut(std::string_view reason) {
 
 void Attempts::acked(Lease& lease) { messages_.end(leases_.close(lease), Ended::acked); }
 
-void Attempts::released(Lease& lease) {
+void Attempts::released(Lease& lease, const Now& now) {
   Message& message = leases_.close(lease);
   ++message.extra().releases;
   ++message.queue->counters.released;
+  if (Messages::is_expired(message, now)) return dead_letters_.expire(message, now);
   messages_.release(message);
 }
 
@@ -66,6 +67,7 @@ void Attempts::failed(Message& message, const Now& now, std::optional<std::uint6
   const Queue& queue = *message.queue;
   if (!queue.dead_letters && message.attempts() >= queue.policy.max_attempts)
     return dead_letters_.bury(message, DeadReason::attempts, now);
+  if (Messages::is_expired(message, now)) return dead_letters_.expire(message, now);
   messages_.delay(message, now, delay_ms ? *delay_ms : backoff_ms(queue.policy, message.attempts(), random_));
 }
 

@@ -23,7 +23,7 @@ class Attempts {
 
   // Each closes the lease.
   void acked(Lease& lease);
-  void released(Lease& lease);
+  void released(Lease& lease, const Now& now);
   void rejected(Lease& lease, std::string_view reason, const Now& now);
   void nacked(Lease& lease, std::string_view reason, std::optional<std::uint64_t> delay_ms, const Now& now);
   void expired(Lease& lease, const Now& now);

@@ -13,6 +13,7 @@ Result<void> Consumers::add(Peer& peer, const wire::Consume& frame) {
     return fail(ErrorCode::consumer_exists, "consumer " + std::to_string(frame.consumer) + " exists in this session");
   if (peer.consumers.size() >= consumers_max_)
     return fail(ErrorCode::consumer_limit, "a session has at most " + std::to_string(consumers_max_) + " consumers");
+  if (!frame.topic.empty()) return fail(ErrorCode::unsupported, "topic: needs the feature 'topics'");
   if (frame.credit_messages > limits_.messages_max)
     return fail(ErrorCode::bad_credit, "credit_messages: must be at most " + std::to_string(limits_.messages_max) + ", is " +
                                            std::to_string(frame.credit_messages));

@@ -1,7 +1,7 @@
 #pragma once
 // engine/counters.h: what happened in a queue, or in the whole broker, since it began. None ever falls.
 //
-// enqueued = in the queue now + acked + dead_lettered + dropped + purged + replayed_out, at every moment
+// enqueued = in the queue now + acked + dead_lettered + dropped + expired + purged + replayed_out, at every moment
 // (guide of the tests: conservation).
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct Counters {
   X(expired_leases)                                                                                   \
   X(returned_by_disconnect)                                                                           \
   X(dead_lettered)           /* left for the dead-letter queue */                                     \
-  X(dropped)                 /* dead letters pushed out by newer ones */                              \
+  X(dropped)                 /* the oldest, pushed out where a newer one needed the room */           \
+  X(expired)                 /* past their time to live, and not kept as dead letters */              \
   X(purged)                  /* by purge, or with a deleted queue */                                  \
   X(deduplicated)            /* publishes that were there already */                                  \
   X(replayed_out)            /* left a dead-letter queue by replay */                                 \

@@ -22,8 +22,19 @@ void DeadLetters::bury(Message& message, DeadReason reason, const Now& now) {
   past.dead_expiries = std::exchange(past.expiries, 0);
   past.dead_disconnects = std::exchange(past.disconnects, 0);
   past.dead_releases = std::exchange(past.releases, 0);
+  messages_.forget_expiry(message);
   ++origin.counters.dead_lettered;
   messages_.move(message, dead);
+}
+
+void DeadLetters::expire(Message& message, const Now& now) {
+  const Queue& queue = *message.queue;
+  if (queue.dead_letters || queue.policy.on_expiry == OnExpiry::drop) return messages_.end(message, Ended::expired);
+  bury(message, DeadReason::expired, now);
+}
+
+void DeadLetters::apply_bound(const Queue& origin) {
+  if (Queue* const dead = queues_.find(dead_letter_name(origin.name))) make_room(*dead, origin.policy.dead_letter_max + 1);
 }
 
 // Leased dead letters are somebody's work and stay.

@@ -36,6 +36,10 @@ class DeadLetters {
   // From its queue to that queue's dead letters, the oldest of which make room. REQUIRES: the queue is not itself one of dead letters;
   // no open lease.
   void bury(Message& message, DeadReason reason, const Now& now);
+  // The message is past its time to live: dropped, or kept as a dead letter. REQUIRES: no open lease.
+  void expire(Message& message, const Now& now);
+  // As many as there are too many, the oldest first.
+  void apply_bound(const Queue& origin);
   // Those that are in the queue now and not leased.
   Result<ReplayResult> replay(Queue& dead, const ReplayFilter& filter);
 

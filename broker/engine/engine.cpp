@@ -10,6 +10,8 @@ namespace {
 
 // Leases and delays handled in one turn: a burst of them may not hold up other queues for long.
 constexpr std::size_t kDueMax = 4'096;
+// More of these, since nothing is handed out until all that expired are gone.
+constexpr std::size_t kExpiredMax = 32'768;
 
 }  // namespace
 
@@ -23,7 +25,7 @@ Engine::Engine(const EngineOptions& options, Records& records, Effects& effects)
       consumers_(options.credit, options.consumers_max, queues_, leases_, attempts_, dispatcher_, effects),
       settler_(options.credit, leases_, attempts_, dispatcher_, effects),
       publisher_(options.window, options.message_bytes_max, queues_, messages_, effects),
-      admin_(queues_, messages_, dead_letters_, consumers_, dispatcher_) {}
+      admin_(queues_, messages_, dead_letters_, consumers_, dispatcher_, records) {}
 
 Engine::~Engine() {
   for (const auto& [name, queue] : queues_.by_name()) {
@@ -83,10 +85,11 @@ void Engine::refuse_publish(SessionId session, std::uint64_t first_sequence, std
 bool Engine::finish_turn(const Now& now) {
   const bool more_leases = leases_.expire(now, kDueMax, [&](Lease& lease) { consumers_.expire(lease, now); });
   const bool more_delays = messages_.wake(now, kDueMax);
+  const bool more_expired = messages_.expire(now, kExpiredMax, [&](Message& message) { dead_letters_.expire(message, now); });
   consumers_.tell_losses();
-  if (!deliveries_paused_) dispatcher_.dispatch(now);
+  if (!deliveries_paused_ && !more_expired) dispatcher_.dispatch(now);
   publisher_.confirm();
-  return more_leases || more_delays;
+  return more_leases || more_delays || more_expired;
 }
 
 std::optional<std::uint64_t> Engine::next_due_ms() {

@@ -1,5 +1,7 @@
 #include "engine/messages.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace sluice::engine {
@@ -10,6 +12,8 @@ Message& Messages::publish(Queue& queue, const wire::PublishMessage& published, 
   message.published_ms = now.wall_ms;
   message.priority = published.priority;
   append(queue, message);
+  const std::uint64_t ttl_ms = published.ttl_ms != 0 ? published.ttl_ms : queue.policy.ttl_ms;
+  if (ttl_ms != 0) set_expiry(message, now.steady_ms + ttl_ms);
   if (published.delay_ms == 0) {
     make_ready(message);
     records_.enqueued(message, 0);
@@ -41,11 +45,13 @@ void Messages::delay(Message& message, const Now& now, std::uint64_t wait_ms) {
 
 void Messages::end(Message& message, Ended how) {
   leave(message);
+  forget_expiry(message);
   Counters& counters = message.queue->counters;
   switch (how) {
     case Ended::acked: ++counters.acked; break;
     case Ended::purged: ++counters.purged; break;
     case Ended::dropped: ++counters.dropped; break;
+    case Ended::expired: ++counters.expired; break;
   }
   records_.ended(message, how);
   Message::free(&message);
@@ -65,6 +71,27 @@ bool Messages::wake(const Now& now, std::size_t limit) {
     --message.queue->delayed_count;
     make_ready(message);
   });
+}
+
+std::optional<std::uint64_t> Messages::next_ms() {
+  const std::optional<std::uint64_t> due = wheel_.next_ms();
+  const std::optional<std::uint64_t> expiry = expiry_wheel_.next_ms();
+  if (!due || !expiry) return due ? due : expiry;
+  return std::min(*due, *expiry);
+}
+
+void Messages::set_expiry(Message& message, std::uint64_t at_ms) {
+  Expiry& expiry = message.extra().expiry;
+  expiry.set = true;
+  expiry.listed = true;
+  expiry_wheel_.set(expiry, at_ms);
+}
+
+void Messages::forget_expiry(Message& message) {
+  if (message.extras == nullptr) return;
+  Expiry& expiry = message.extras->expiry;
+  if (expiry.listed) expiry_wheel_.cancel(expiry);
+  expiry.set = expiry.listed = false;
 }
 
 void Messages::append(Queue& queue, Message& message) {

@@ -30,23 +30,40 @@ class Messages {
   void delay(Message& message, const Now& now, std::uint64_t wait_ms);
   // The message leaves for good. REQUIRES: no open lease.
   void end(Message& message, Ended how);
+  // A message without a time to live again.
+  void forget_expiry(Message& message);
+  // Its time to live is over.
+  static bool is_expired(const Message& message, const Now& now) {
+    return message.extras != nullptr && message.extras->expiry.set && message.extras->expiry.when_ms <= now.steady_ms;
+  }
   // To the end of another queue, ready. Its id is kept. REQUIRES: no open lease.
   void move(Message& message, Queue& to);
 
   // Makes ready what is due, at most `limit`; true if there is more.
   bool wake(const Now& now, std::size_t limit);
-  std::optional<std::uint64_t> next_ms() { return wheel_.next_ms(); }
+  // Calls expired(Message&) for each message that expired and is not leased, at most `limit`; true if there is more. The
+  // message has to leave its queue then. Leased ones are looked at when they come back.
+  template <class Expired>
+  bool expire(const Now& now, std::size_t limit, Expired&& expired) {
+    return expiry_wheel_.advance(now.steady_ms, limit, [&](Expiry& expiry) {
+      expiry.listed = false;
+      if (expiry.message->state != MessageState::leased) expired(*expiry.message);
+    });
+  }
+  std::optional<std::uint64_t> next_ms();
 
   std::uint64_t bytes() const { return bytes_; }
 
  private:
   void append(Queue& queue, Message& message);
+  void set_expiry(Message& message, std::uint64_t at_ms);
   void leave(Message& message);
   void make_ready(Message& message);
 
   Dispatcher& dispatcher_;
   Records& records_;
   TimerWheel<Message> wheel_;
+  TimerWheel<Expiry> expiry_wheel_;
   std::uint64_t next_id_ = 1;
   std::uint64_t next_position_ = 1;
   std::uint64_t bytes_ = 0;  // of all queues, payloads and headers

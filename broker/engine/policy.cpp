@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "wire/codec.h"
 
 namespace sluice::engine {
 namespace {
@@ -23,6 +26,9 @@ constexpr WholeRule kWhole[] = {
     {"backoff_max_ms", &Policy::backoff_max_ms, 0, kDayMs},
     {"max_messages", &Policy::max_messages, 0, 1'000'000'000'000},
     {"max_bytes", &Policy::max_bytes, 0, 1'000'000'000'000'000},
+    {"block_timeout_ms", &Policy::block_timeout_ms, 1, 3'600'000},
+    {"ttl_ms", &Policy::ttl_ms, 0, wire::kDelayMsMax},
+    {"dedup_window_ms", &Policy::dedup_window_ms, 0, kDayMs},
     {"dead_letter_max", &Policy::dead_letter_max, 1, 10'000'000},
 };
 
@@ -37,12 +43,15 @@ constexpr RealRule kReal[] = {
     {"backoff_jitter", &Policy::backoff_jitter, 0.0, 1.0},
 };
 
+constexpr std::string_view kOverflow[] = {"reject", "block", "drop_oldest", "dead_letter_oldest"};
+constexpr std::string_view kOnExpiry[] = {"dead_letter", "drop"};
+
 // For texts; a value of a wrong shape is told by its kind.
 std::string shown(const wire::Value& value) {
   if (const auto* whole = value.get_if<std::uint64_t>()) return std::to_string(*whole);
   if (const auto* negative = value.get_if<std::int64_t>()) return std::to_string(*negative);
   if (const auto* real = value.get_if<double>()) return std::to_string(*real);
-  if (value.get_if<std::string>() != nullptr) return "text";
+  if (const auto* text = value.get_if<std::string>()) return "'" + text->substr(0, 32) + "'";
   return "of another type";
 }
 
@@ -73,11 +82,28 @@ Result<void> read_real(const RealRule& rule, const wire::Value& value, Policy& p
   return {};
 }
 
+// The place of the text in `names`, as the enumeration has it.
+template <class Choice>
+Result<void> read_choice(std::string_view key, std::span<const std::string_view> names, const wire::Value& value, Choice& choice) {
+  const auto* text = value.get_if<std::string>();
+  std::string listed;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (text != nullptr && *text == names[i]) {
+      choice = static_cast<Choice>(i);
+      return {};
+    }
+    listed.append(i == 0 ? "" : ", ").append(names[i]);
+  }
+  return fail(ErrorCode::bad_policy, std::string(key) + ": must be one of " + listed + ", is " + shown(value));
+}
+
 Result<void> read_key(std::string_view key, const wire::Value& value, Policy& policy) {
   for (const WholeRule& rule : kWhole)
     if (rule.key == key) return read_whole(rule, value, policy);
   for (const RealRule& rule : kReal)
     if (rule.key == key) return read_real(rule, value, policy);
+  if (key == "overflow") return read_choice(key, kOverflow, value, policy.overflow);
+  if (key == "on_expiry") return read_choice(key, kOnExpiry, value, policy.on_expiry);
   return fail(ErrorCode::bad_policy, "no policy key of this broker: " + std::string(key));
 }
 
@@ -96,6 +122,8 @@ wire::Map to_map(const Policy& policy) {
   wire::Map map;
   for (const WholeRule& rule : kWhole) map.set(std::string(rule.key), policy.*rule.field);
   for (const RealRule& rule : kReal) map.set(std::string(rule.key), policy.*rule.field);
+  map.set("overflow", kOverflow[static_cast<std::size_t>(policy.overflow)]);
+  map.set("on_expiry", kOnExpiry[static_cast<std::size_t>(policy.on_expiry)]);
   return map;
 }
 

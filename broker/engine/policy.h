@@ -13,6 +13,11 @@
 
 namespace sluice::engine {
 
+// What a full queue does with a publish.
+enum class Overflow : std::uint8_t { reject, block, drop_oldest, dead_letter_oldest };
+// What becomes of a message that expired. In a dead-letter queue it is dropped in any case.
+enum class OnExpiry : std::uint8_t { dead_letter, drop };
+
 struct Policy {
   std::uint64_t lease_ms = 30'000;
   std::uint64_t max_attempts = 5;
@@ -22,6 +27,11 @@ struct Policy {
   double backoff_jitter = 0.2;
   std::uint64_t max_messages = 0;  // 0: no limit
   std::uint64_t max_bytes = 0;     // 0: no limit
+  Overflow overflow = Overflow::reject;
+  std::uint64_t block_timeout_ms = 5'000;
+  std::uint64_t ttl_ms = 0;  // of messages without one of their own; 0: none
+  OnExpiry on_expiry = OnExpiry::dead_letter;
+  std::uint64_t dedup_window_ms = 120'000;  // 0: keys are not remembered
   std::uint64_t dead_letter_max = 10'000;
 
   friend bool operator==(const Policy&, const Policy&) = default;

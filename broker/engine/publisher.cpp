@@ -25,6 +25,8 @@ void Publisher::publish(Peer& peer, const wire::Publish& frame, const Now& now) 
                              std::to_string(peer.producer->last_sequence()) + ": what is between is missing";
     return refuse(peer, frame.first_sequence, count, wire::error_body(ErrorCode::sequence_gap, text));
   }
+  if (frame.kind == wire::PublishKind::topic)
+    return refuse(peer, frame.first_sequence, count, wire::error_body(ErrorCode::unsupported, "this broker has no topics"));
   Queue* queue = queues_.find(frame.queue);
   for (std::uint64_t i = 0; i < count; ++i)
     publish_one(peer, frame.queue, queue, frame.first_sequence + i, frame.messages[i], now);
@@ -62,6 +64,7 @@ std::optional<wire::ErrorBody> Publisher::check(const Peer& peer, const wire::Pu
     return wire::error_body(ErrorCode::frame_too_large, "payload and headers have " + std::to_string(bytes) +
                                                             " bytes, at most " + std::to_string(message_bytes_max_) +
                                                             " are allowed");
+  if (!message.dedup_key.empty()) return wire::error_body(ErrorCode::unsupported, "dedup_key: needs the feature 'dedup'");
   // One message larger than the whole window may still pass alone.
   const bool over = peer.unconfirmed_messages >= window_.messages ||
                     (peer.unconfirmed_messages > 0 && peer.unconfirmed_bytes + bytes > window_.bytes);

@@ -13,12 +13,13 @@
 
 namespace sluice::engine {
 
-enum class Ended : std::uint8_t { acked, purged, dropped };
+enum class Ended : std::uint8_t { acked, purged, dropped, expired };
 
 class Records {
  public:
   virtual ~Records() = default;
   virtual void queue_created(const Queue& queue) = 0;
+  virtual void queue_changed(const Queue& queue) = 0;  // policy, or pause
   virtual void queue_deleted(const Queue& queue) = 0;
   virtual void enqueued(const Message& message, std::uint64_t due_ms) = 0;  // due_ms: wall, 0 = at once
   virtual void delivered(const Message& message, LeaseId lease) = 0;
@@ -32,6 +33,7 @@ class Records {
 class NoRecords final : public Records {
  public:
   void queue_created(const Queue&) override { ++count_; }
+  void queue_changed(const Queue&) override { ++count_; }
   void queue_deleted(const Queue&) override { ++count_; }
   void enqueued(const Message&, std::uint64_t) override { ++count_; }
   void delivered(const Message&, LeaseId) override { ++count_; }

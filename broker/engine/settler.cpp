@@ -50,7 +50,7 @@ bool Settler::settle_one(Lease& lease, const wire::Settlement& settlement, const
   switch (settlement.verb) {
     case wire::Verb::ack: attempts_.acked(lease); break;
     case wire::Verb::nack: attempts_.nacked(lease, settlement.reason, settlement.delay_ms, now); break;
-    case wire::Verb::release: attempts_.released(lease); break;
+    case wire::Verb::release: attempts_.released(lease, now); break;
     case wire::Verb::reject: attempts_.rejected(lease, settlement.reason, now); break;
     case wire::Verb::extend: break;
   }

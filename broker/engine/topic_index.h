@@ -8,6 +8,7 @@
 // Owns     the patterns; not the queues: remove_all() before one goes. A queue's name must not change.
 // Source   spec/topics.md.
 
+#include <compare>
 #include <cstddef>
 #include <string>
 #include <string_view>

@@ -43,6 +43,7 @@ void TopicTrie::match(std::string_view topic, std::vector<Queue*>& out) {
   split_words(topic, split_);
   level_.assign(1, 0);
   for (const std::string_view word : split_) {
+    if (level_.empty()) break;
     for (const NodeIndex node : level_) collect(nodes_[node].any_rest, out);
     step(number_of(word));
   }

@@ -23,6 +23,7 @@ namespace sluice::wire {
 inline constexpr std::size_t kValuesMax = 262'144;
 inline constexpr std::size_t kDepthMax = 16;
 inline constexpr std::size_t kHeadersBytesMax = std::size_t{16} * 1024;
+inline constexpr std::size_t kDedupKeyBytesMax = 255;
 // Of all settlements of a frame together. One exception a lease still fits into the answer: 4 x 65,535 + 4 values.
 inline constexpr std::uint64_t kSettleLeasesMax = 65'535;
 static_assert(4 * kSettleLeasesMax + 4 <= kValuesMax);
@@ -53,7 +54,7 @@ void encode(const Map& map, Buffer& out);
 class PublishWriter {
  public:
   // Starts a frame; what was written before is dropped.
-  void begin(std::string_view queue, std::uint64_t first_sequence);
+  void begin(std::string_view queue, std::uint64_t first_sequence, PublishKind kind = PublishKind::queue);
   void append(const PublishMessage& message);
   std::uint64_t count() const { return count_; }
   std::size_t bytes() const { return items_.size(); }
@@ -62,6 +63,7 @@ class PublishWriter {
 
  private:
   std::string queue_;
+  PublishKind kind_ = PublishKind::queue;
   std::uint64_t first_sequence_ = 0;
   std::uint64_t count_ = 0;
   std::size_t expected_bytes_ = 0;  // the frame before: batches tend to be of one size

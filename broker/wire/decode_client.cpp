@@ -53,9 +53,11 @@ bool read(Reader& reader, Fields& fields, Hello& out) {
 }
 
 bool read(Reader& reader, Fields& fields, Consume& out) {
-  // Protocol 1 has no option of CONSUME.
+  static constexpr std::string_view kNames[] = {"topic", "policy"};
   const auto options = [&](const Path& path) {
-    return read_options(reader, path, {}, UnknownKeys::refuse, [](std::size_t, const Path&) { return true; });
+    return read_options(reader, path, kNames, UnknownKeys::refuse, [&](std::size_t name, const Path& at) {
+      return name == 0 ? reader.text(at, out.topic) : reader.map(at, out.policy);
+    });
   };
   return fields.uint("request", out.request) && fields.uint("consumer", out.consumer) &&
          fields.text("queue", out.queue) && fields.uint("credit_messages", out.credit_messages) &&

@@ -27,8 +27,10 @@ bool headers(Reader& reader, const Path& path, std::string_view& out) {
                      cat("must be one MessagePack map with str keys, is not (", out.size(), " bytes)"));
 }
 
-bool unsupported(Reader& reader, const Path& path, std::string_view feature) {
-  return reader.fail(ErrorCode::unsupported, path, cat("needs the feature '", feature, "'"));
+bool dedup_key(Reader& reader, const Path& path, std::string_view& out) {
+  if (!reader.text(path, out)) return false;
+  if (!out.empty() && out.size() <= kDedupKeyBytesMax) return true;
+  return reader.fail(ErrorCode::bad_field, path, cat("must be 1 to ", kDedupKeyBytesMax, " bytes, is ", out.size()));
 }
 
 bool priority(Reader& reader, const Path& path, std::uint8_t& out) {
@@ -48,9 +50,9 @@ bool options(Reader& reader, const Path& path, PublishMessage& out) {
       case kDelayMs:
         return reader.uint_within(at, 0, kDelayMsMax, out.delay_ms);
       case kTtlMs:
-        return unsupported(reader, at, "ttl");
+        return reader.uint_within(at, 1, kDelayMsMax, out.ttl_ms);
       case kDedupKey:
-        return unsupported(reader, at, "dedup");
+        return dedup_key(reader, at, out.dedup_key);
     }
     return false;
   });
@@ -81,13 +83,9 @@ bool messages(Reader& reader, const Path& path, std::vector<PublishMessage>& out
 }
 
 bool kind(Reader& reader, const Path& path, PublishKind& out) {
-  const Token token = reader.peek();
-  if (token.kind == Kind::uint && token.number == static_cast<std::uint64_t>(PublishKind::topic)) {
-    return unsupported(reader, path, "topics");
-  }
   std::uint64_t number = 0;
   if (!reader.uint_within(path, 0, 1, number)) return false;
-  out = PublishKind::queue;
+  out = static_cast<PublishKind>(number);
   return true;
 }
 

@@ -42,8 +42,13 @@ void pack(Pack& to, const Publish& frame) {
 }
 
 void pack(Pack& to, const Consume& frame) {
-  to.array(6).type(FrameType::consume).uint(frame.request).uint(frame.consumer).text(frame.queue);
+  const std::size_t options = std::size_t{!frame.topic.empty()} + !frame.policy.empty();
+  to.array(6U + (options > 0)).type(FrameType::consume).uint(frame.request).uint(frame.consumer).text(frame.queue);
   to.uint(frame.credit_messages).uint(frame.credit_bytes);
+  if (options == 0) return;
+  to.map(options);
+  if (!frame.topic.empty()) to.text("topic").text(frame.topic);
+  if (!frame.policy.empty()) to.text("policy").map(frame.policy);
 }
 
 void pack(Pack& to, const Cancel& frame) {
@@ -156,7 +161,8 @@ void pack(Pack& to, const Draining& frame) { to.array(2).type(FrameType::drainin
 
 void pack_message(Pack& to, const PublishMessage& message) {
   const bool priority = message.priority != kPriorityDefault;
-  const std::size_t options = std::size_t{!message.headers.empty()} + priority + (message.delay_ms != 0);
+  const std::size_t options = std::size_t{!message.headers.empty()} + priority + (message.delay_ms != 0) +
+                              (message.ttl_ms != 0) + !message.dedup_key.empty();
   if (options == 0) {
     to.bin(message.payload);
     return;
@@ -165,6 +171,8 @@ void pack_message(Pack& to, const PublishMessage& message) {
   if (!message.headers.empty()) to.text("headers").bin(message.headers);
   if (priority) to.text("priority").uint(message.priority);
   if (message.delay_ms != 0) to.text("delay_ms").uint(message.delay_ms);
+  if (message.ttl_ms != 0) to.text("ttl_ms").uint(message.ttl_ms);
+  if (!message.dedup_key.empty()) to.text("dedup_key").text(message.dedup_key);
 }
 
 void pack_delivery(Pack& to, const Delivery& delivery) {

@@ -73,6 +73,8 @@ struct PublishMessage {
   std::string_view headers;  // one encoded map, or empty
   std::uint64_t delay_ms = 0;
   std::uint8_t priority = kPriorityDefault;
+  std::uint64_t ttl_ms = 0;    // 0: none of its own
+  std::string_view dedup_key;  // empty: none
   friend bool operator==(const PublishMessage&, const PublishMessage&) = default;
 };
 
@@ -90,6 +92,8 @@ struct Consume {
   std::string_view queue;
   std::uint64_t credit_messages = 0;
   std::uint64_t credit_bytes = 0;
+  std::string_view topic;  // a pattern: the queue is made for this consumer and goes with it; `queue` is empty then
+  Map policy;              // of that queue
   friend bool operator==(const Consume&, const Consume&) = default;
 };
 

@@ -27,8 +27,9 @@ Buffer finish_frame(Buffer& items, Buffer&& head) {
 
 }  // namespace
 
-void PublishWriter::begin(std::string_view queue, std::uint64_t first_sequence) {
+void PublishWriter::begin(std::string_view queue, std::uint64_t first_sequence, PublishKind kind) {
   queue_ = queue;
+  kind_ = kind;
   first_sequence_ = first_sequence;
   count_ = 0;
   items_ = Buffer(kHeadBytesMax + queue.size());
@@ -42,8 +43,10 @@ void PublishWriter::append(const PublishMessage& message) {
 }
 
 Buffer PublishWriter::finish() {
+  const bool kind = kind_ != PublishKind::queue;
   Buffer head;
-  Pack(head).array(4).type(FrameType::publish).text(queue_).uint(first_sequence_).array(count_);
+  Pack(head).array(4U + kind).type(FrameType::publish).text(queue_).uint(first_sequence_).array(count_);
+  if (kind) Pack(count_ == 0 ? head : items_).uint(static_cast<std::uint64_t>(kind_));
   count_ = 0;
   expected_bytes_ = std::min(items_.size(), kExpectedBytesMax);
   return finish_frame(items_, std::move(head));

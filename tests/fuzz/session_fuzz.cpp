@@ -70,7 +70,7 @@ void check_conservation(Running& running) {
     const wire::Map& queue = *value.get_if<wire::Map>();
     const wire::Map& counters = *queue.find("counters")->get_if<wire::Map>();
     std::uint64_t accounted = number(queue, "ready") + number(queue, "delayed") + number(queue, "leased");
-    for (const char* way : {"acked", "dead_lettered", "dropped", "purged", "replayed_out"}) accounted += number(counters, way);
+    for (const char* way : {"acked", "dead_lettered", "dropped", "expired", "purged", "replayed_out"}) accounted += number(counters, way);
     SLUICE_CHECK(number(counters, "enqueued") == accounted);
   }
 }

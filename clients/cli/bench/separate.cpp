@@ -88,7 +88,8 @@ void Leader::refuse(const ChildState& child) {
   if (!child.error.is_object())
     throw Failure(Exit::failed, kErrorBench, "bench", "a process of the benchmark ended without a result");
   const Json& error = child.error;
-  throw Failure(Exit::failed, error.at("code"), error.at("name"), error.at("message"), error.at("hint"));
+  // Its number says which exit code it has, as it would here.
+  throw failure_of(ClientError(error.at("code"), error.at("name"), error.at("message"), false, error.at("hint")));
 }
 
 void Leader::demand_alive() const {

@@ -12,8 +12,8 @@ namespace {
 
 using internal::Completion;
 
-void publish_to(internal::ClientCore& core, std::string_view queue, std::string_view payload, const PublishOptions& options,
-                Completion completion) {
+void publish_to(internal::ClientCore& core, std::string_view queue, std::string_view payload,
+                const PublishOptions& options, Completion completion) {
   internal::check_queue_name(queue);
   wire::PublishMessage message;
   message.payload = payload;
@@ -39,7 +39,8 @@ wire::Map named(std::string_view queue) {
 
 }  // namespace
 
-Client::Client(const std::string& url, ClientOptions options) : core_(std::make_shared<internal::ClientCore>(url, options)) {}
+Client::Client(const std::string& url, ClientOptions options)
+    : core_(std::make_shared<internal::ClientCore>(url, options)) {}
 
 Client::~Client() {
   if (core_ != nullptr) core_->close();
@@ -61,7 +62,8 @@ std::future<Receipt> Client::publish(std::string_view queue, std::string_view pa
   return future;
 }
 
-void Client::publish(std::string_view queue, std::string_view payload, const PublishOptions& options, PublishCallback done) {
+void Client::publish(std::string_view queue, std::string_view payload, const PublishOptions& options,
+                     PublishCallback done) {
   if (done == nullptr) return publish_nowait(queue, payload, options);
   publish_to(*core_, queue, payload, options, std::move(done));
 }

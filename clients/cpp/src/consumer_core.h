@@ -104,17 +104,17 @@ class ConsumerCore : public std::enable_shared_from_this<ConsumerCore> {
   const std::shared_ptr<Callbacks> callbacks_;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;    // receivers, and those who wait for a phase
+  std::condition_variable changed_;  // receivers, and those who wait for a phase
   std::uint32_t receivers_waiting_ = 0;
   Phase phase_ = Phase::undeclared;
   bool closing_ = false;
   std::optional<ClientError> failure_;
-  std::uint64_t generation_ = 1;       // of the connection
+  std::uint64_t generation_ = 1;  // of the connection
   std::deque<std::shared_ptr<DeliveredFrame>> frames_;
-  std::uint64_t buffered_ = 0;         // deliveries in frames_ that nobody took
-  std::uint64_t held_ = 0;             // taken and not settled, of all generations
+  std::uint64_t buffered_ = 0;  // deliveries in frames_ that nobody took
+  std::uint64_t held_ = 0;      // taken and not settled, of all generations
   std::uint64_t held_bytes_ = 0;
-  std::uint64_t bytes_owed_ = 0;       // held of earlier connections beyond the whole byte credit: not granted again
+  std::uint64_t bytes_owed_ = 0;  // held of earlier connections beyond the whole byte credit: not granted again
   SettleBuffer settle_;
   bool flush_due_ = false;
   TimePoint first_unflushed_{};

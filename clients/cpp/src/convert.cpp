@@ -53,8 +53,8 @@ QueuePolicy to_policy(const wire::Map& map) {
   QueuePolicy policy;
   policy.lease_ms = find_uint(map, "lease_ms");
   policy.max_attempts = find_uint(map, "max_attempts");
-  policy.backoff = {find_uint(map, "backoff_initial_ms"), find_double(map, "backoff_factor"), find_uint(map, "backoff_max_ms"),
-                    find_double(map, "backoff_jitter")};
+  policy.backoff = {find_uint(map, "backoff_initial_ms"), find_double(map, "backoff_factor"),
+                    find_uint(map, "backoff_max_ms"), find_double(map, "backoff_jitter")};
   policy.max_messages = find_uint(map, "max_messages");
   policy.max_bytes = find_uint(map, "max_bytes");
   policy.dead_letter_max = find_uint(map, "dead_letter_max");

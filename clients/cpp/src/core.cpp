@@ -36,7 +36,8 @@ ClientCore::~ClientCore() { close(); }
 std::shared_ptr<ConsumerCore> ClientCore::consume(std::string_view queue, const ConsumeOptions& options) {
   check_queue_name(queue);
   check_consume_options(options);
-  auto consumer = std::make_shared<ConsumerCore>(consumers_.next_number(), queue, options, options_.close_timeout, wake_, callbacks_);
+  auto consumer = std::make_shared<ConsumerCore>(consumers_.next_number(), queue, options, options_.close_timeout,
+                                                 wake_, callbacks_);
   {
     // Before the consumers are closed, or not at all.
     const std::lock_guard lock(mutex_);

@@ -33,6 +33,8 @@ struct DeliveredFrame {
   Clock::duration lease_time() const { return std::chrono::milliseconds(content.lease_ms); }
 };
 
-inline std::size_t bytes_of(const wire::Delivery& delivery) { return delivery.payload.size() + delivery.headers.size(); }
+inline std::size_t bytes_of(const wire::Delivery& delivery) {
+  return delivery.payload.size() + delivery.headers.size();
+}
 
 }  // namespace sluice::internal

@@ -16,7 +16,8 @@ struct LocalError {
 };
 
 constexpr std::array kLocalErrors = {
-    LocalError{kErrorTimeout, "timeout", true, "the broker did not answer in time; raise the timeout, or look at its load"},
+    LocalError{kErrorTimeout, "timeout", true,
+               "the broker did not answer in time; raise the timeout, or look at its load"},
     LocalError{kErrorNotConnected, "not_connected", true, "is the broker running, and is this its address?"},
     LocalError{kErrorClosed, "closed", false, "open a new one"},
     LocalError{kErrorBadArgument, "bad_argument", false, "the text names the argument, the rule and the value"},

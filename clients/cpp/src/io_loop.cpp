@@ -170,8 +170,9 @@ void IoLoop::wait_first(Milliseconds timeout) {
   const bool in_time = changed_.wait_for(lock, timeout, [this] { return first_session_ || failure_; });
   if (failure_) throw *failure_;
   if (in_time) return;
-  throw make_local_error(kErrorNotConnected,
-                         "no broker at " + url_ + (last_failure_.empty() ? ": it does not answer" : ": " + last_failure_));
+  throw make_local_error(
+      kErrorNotConnected,
+      "no broker at " + url_ + (last_failure_.empty() ? ": it does not answer" : ": " + last_failure_));
 }
 
 void IoLoop::stop(TimePoint deadline) {

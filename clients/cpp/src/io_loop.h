@@ -89,27 +89,27 @@ class IoLoop {
   const std::string url_;
   const ClientOptions options_;
   const Parts parts_;
-  std::string producer_;               // 16 bytes
+  std::string producer_;  // 16 bytes
   std::minstd_rand random_;
 
   std::optional<Connection> connection_;  // lives on the I/O thread
   Message received_;
   Phase phase_ = Phase::waiting;
   Liveness liveness_;
-  TimePoint wake_at_{};                // when something is due
+  TimePoint wake_at_{};  // when something is due
   TimePoint next_try_{};
   TimePoint greeting_ends_{};
   TimePoint opened_at_{};
   TimePoint without_broker_since_{};
-  Milliseconds delay_;                 // before the next try
+  Milliseconds delay_;  // before the next try
   bool had_session_ = false;
-  bool consumed_lately_ = false;       // since the last sleep
-  std::optional<std::string> lost_;    // set while frames are taken, acted on after
+  bool consumed_lately_ = false;     // since the last sleep
+  std::optional<std::string> lost_;  // set while frames are taken, acted on after
 
   std::atomic<bool> stopping_{false};
   std::atomic<TimePoint> stop_deadline_{TimePoint{}};
 
-  std::mutex mutex_;                   // what follows
+  std::mutex mutex_;  // what follows
   std::condition_variable changed_;
   bool first_session_ = false;
   std::string last_failure_;

@@ -17,7 +17,8 @@ constexpr int kFramesPerTurn = 64;
 // Deliveries are decoded in the memory that they stay in, so it is good to know them before. A guess: other formats of the
 // same number are decoded twice.
 bool looks_like_deliver(std::string_view frame) {
-  return frame.size() > 1 && static_cast<unsigned char>(frame[1]) == static_cast<unsigned char>(wire::FrameType::deliver);
+  return frame.size() > 1 &&
+         static_cast<unsigned char>(frame[1]) == static_cast<unsigned char>(wire::FrameType::deliver);
 }
 
 }  // namespace
@@ -94,7 +95,8 @@ void IoLoop::take(wire::ErrorFrame& error) {
 void IoLoop::take(const wire::Welcome& welcome) {
   if (phase_ != Phase::greeting) return;
   if (welcome.protocol != wire::kProtocolVersion) {
-    fail(make_error(ErrorCode::unsupported_protocol, "the broker answered with protocol " + std::to_string(welcome.protocol)));
+    fail(make_error(ErrorCode::unsupported_protocol,
+                    "the broker answered with protocol " + std::to_string(welcome.protocol)));
     return;
   }
   if (!parts_.publisher.accepts(welcome)) {

@@ -69,9 +69,8 @@ void Publisher::check_frame_size(std::string_view queue, const wire::PublishMess
   alone.append(message);
   const std::size_t bytes = alone.finish().size();
   if (bytes <= frame_bytes_max_) return;
-  throw make_error(ErrorCode::frame_too_large,
-                   "the frame would have " + std::to_string(bytes) + " bytes, at most " + std::to_string(frame_bytes_max_) +
-                       " are allowed");
+  throw make_error(ErrorCode::frame_too_large, "the frame would have " + std::to_string(bytes) + " bytes, at most " +
+                                                   std::to_string(frame_bytes_max_) + " are allowed");
 }
 
 bool Publisher::joins_open_batch(std::string_view queue, std::size_t bytes) const {
@@ -102,7 +101,8 @@ void Publisher::flush(std::optional<Milliseconds> timeout) {
   if (!timeout) {
     decided_.wait(lock, done);
   } else if (!decided_.wait_until(lock, deadline, done)) {
-    throw make_local_error(kErrorTimeout, std::to_string(unconfirmed_messages_) + " publishes were not confirmed within " +
+    throw make_local_error(kErrorTimeout, std::to_string(unconfirmed_messages_) +
+                                              " publishes were not confirmed within " +
                                               std::to_string(timeout->count()) + " ms");
   }
   if (first_nowait_error_) {
@@ -195,8 +195,9 @@ void Publisher::confirm(const wire::Confirm& confirm) {
 
 Publisher::Batch* Publisher::find_sent(std::uint64_t sequence) {
   const auto end = batches_.begin() + static_cast<std::ptrdiff_t>(sent_);
-  const auto after = std::upper_bound(batches_.begin(), end, sequence,
-                                      [](std::uint64_t value, const Batch& batch) { return value < batch.first_sequence; });
+  const auto after = std::upper_bound(batches_.begin(), end, sequence, [](std::uint64_t value, const Batch& batch) {
+    return value < batch.first_sequence;
+  });
   if (after == batches_.begin()) return nullptr;
   Batch& batch = *std::prev(after);
   return sequence - batch.first_sequence < batch.count ? &batch : nullptr;
@@ -255,14 +256,15 @@ std::uint64_t Publisher::decide_range(std::uint64_t first, std::uint64_t count, 
 }
 
 void Publisher::accept(const wire::Accepted& range, Decided& out) {
-  out.accepted += decide_range(range.first_sequence, range.count, out, [&](Completion completion, std::uint64_t offset) {
-    const Receipt receipt{range.first_id + offset};
-    if (auto* const promise = std::get_if<std::promise<Receipt>>(&completion)) {
-      promise->set_value(receipt);
-    } else if (auto* const done = std::get_if<Client::PublishCallback>(&completion)) {
-      out.callbacks.emplace_back([receipt, call = std::move(*done)] { call(&receipt, nullptr); });
-    }
-  });
+  out.accepted +=
+      decide_range(range.first_sequence, range.count, out, [&](Completion completion, std::uint64_t offset) {
+        const Receipt receipt{range.first_id + offset};
+        if (auto* const promise = std::get_if<std::promise<Receipt>>(&completion)) {
+          promise->set_value(receipt);
+        } else if (auto* const done = std::get_if<Client::PublishCallback>(&completion)) {
+          out.callbacks.emplace_back([receipt, call = std::move(*done)] { call(&receipt, nullptr); });
+        }
+      });
 }
 
 void Publisher::refuse(const wire::Refused& range, Decided& out) {

@@ -69,9 +69,9 @@ class Publisher {
     std::uint64_t first_sequence = 0;
     std::uint64_t count = 0;
     std::uint64_t undecided = 0;
-    std::size_t bytes = 0;            // payloads and headers
-    std::vector<Waiting> waiting;     // by index
-    std::vector<bool> decided;        // empty while nothing or all is
+    std::size_t bytes = 0;         // payloads and headers
+    std::vector<Waiting> waiting;  // by index
+    std::vector<bool> decided;     // empty while nothing or all is
     std::shared_ptr<const wire::Buffer> frame;
   };
   // What one CONFIRM changed.
@@ -109,18 +109,18 @@ class Publisher {
   mutable std::mutex mutex_;
   std::condition_variable room_;
   std::condition_variable decided_;
-  wire::PublishWriter writer_;         // the open batch ...
-  Batch open_;                         // ... and what is known of it
+  wire::PublishWriter writer_;  // the open batch ...
+  Batch open_;                  // ... and what is known of it
   std::string open_queue_;
-  std::vector<Batch> closed_;          // not yet taken by the I/O thread
+  std::vector<Batch> closed_;  // not yet taken by the I/O thread
   std::uint64_t next_sequence_ = 1;
-  std::uint64_t decided_below_ = 1;    // every sequence below is decided
+  std::uint64_t decided_below_ = 1;  // every sequence below is decided
   std::uint64_t unconfirmed_messages_ = 0;
   std::size_t unconfirmed_bytes_ = 0;
-  std::uint64_t messages_max_;         // options and window
+  std::uint64_t messages_max_;  // options and window
   std::size_t bytes_max_;
   std::uint64_t batch_messages_max_;
-  std::size_t frame_bytes_max_ = 0;    // 0: not known yet
+  std::size_t frame_bytes_max_ = 0;  // 0: not known yet
   std::uint32_t waiting_for_room_ = 0;
   bool wake_requested_ = false;
   std::optional<ClientError> first_nowait_error_;
@@ -130,7 +130,7 @@ class Publisher {
   std::deque<Batch> batches_;
   std::size_t sent_ = 0;
   bool connected_ = false;
-  std::uint64_t sent_messages_ = 0;    // sent and undecided
+  std::uint64_t sent_messages_ = 0;  // sent and undecided
   std::size_t sent_bytes_ = 0;
   std::uint64_t window_messages_ = 0;
   std::size_t window_bytes_ = 0;

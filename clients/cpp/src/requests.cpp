@@ -20,15 +20,17 @@ wire::Map Requests::call(std::string verb, wire::Map arguments, Milliseconds tim
     wire::encode(wire::ClientFrame(request), frame);
     const std::uint64_t limit = frame_bytes_max_;
     if (limit != 0 && frame.size() > limit) {
-      throw make_error(ErrorCode::frame_too_large,
-                       "the request has " + std::to_string(frame.size()) + " bytes, at most " + std::to_string(limit) + " are allowed");
+      throw make_error(ErrorCode::frame_too_large, "the request has " + std::to_string(frame.size()) +
+                                                       " bytes, at most " + std::to_string(limit) + " are allowed");
     }
-    pending_.emplace(request.request, Pending{[promise](Outcome outcome) { promise->set_value(std::move(outcome)); }, false});
+    pending_.emplace(request.request,
+                     Pending{[promise](Outcome outcome) { promise->set_value(std::move(outcome)); }, false});
     outgoing_.push_back({request.request, std::move(frame)});
   }
   wake_->notify();
   if (future.wait_for(timeout) != std::future_status::ready && remove(request.request)) {
-    throw make_local_error(kErrorTimeout, request.verb + " was not answered within " + std::to_string(timeout.count()) + " ms");
+    throw make_local_error(kErrorTimeout,
+                           request.verb + " was not answered within " + std::to_string(timeout.count()) + " ms");
   }
   Outcome outcome = future.get();  // in time, or taken by the I/O thread at this very moment
   if (!outcome) throw outcome.error();
@@ -88,8 +90,8 @@ void Requests::connection_lost() {
       entry = pending_.erase(entry);
     }
   }
-  const ClientError error =
-      make_local_error(kErrorConnectionLost, "the connection was lost; the request may or may not have been carried out");
+  const ClientError error = make_local_error(
+      kErrorConnectionLost, "the connection was lost; the request may or may not have been carried out");
   for (const Handler& handler : handlers) handler(tl::unexpected(error));
 }
 

@@ -8,8 +8,8 @@ bool has_options(const wire::Settlement& settlement) {
 }
 
 bool joins(const wire::Settlement& before, const wire::Settlement& next) {
-  return before.verb == next.verb && before.last_lease + 1 == next.first_lease && !has_options(before) && !has_options(next) &&
-         next.last_lease - before.first_lease < wire::kSettleLeasesMax;
+  return before.verb == next.verb && before.last_lease + 1 == next.first_lease && !has_options(before) &&
+         !has_options(next) && next.last_lease - before.first_lease < wire::kSettleLeasesMax;
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ void check_queue_name(std::string_view name) {
                     (is_letter_or_digit(name.front()) || name.front() == '_') &&
                     std::ranges::all_of(name, [](char c) { return kQueueNameBytes[static_cast<unsigned char>(c)]; });
   if (good) return;
-  throw make_error(ErrorCode::bad_queue_name,
-                   quoted(name) + " (" + std::to_string(name.size()) + " bytes) is not a queue name: 1 to 255 bytes of A-Z a-z " +
-                       "0-9 . _ : @ -, the first one a letter, a digit or _");
+  throw make_error(ErrorCode::bad_queue_name, quoted(name) + " (" + std::to_string(name.size()) +
+                                                  " bytes) is not a queue name: 1 to 255 bytes of A-Z a-z " +
+                                                  "0-9 . _ : @ -, the first one a letter, a digit or _");
 }
 
 void check_url(std::string_view url) {
@@ -70,14 +70,16 @@ void check_url(std::string_view url) {
   if (colon == std::string_view::npos || colon == 0) refuse(rule);
   const std::string_view host = address.substr(0, colon);
   const std::string_view port = address.substr(colon + 1);
-  const bool digits = !port.empty() && port.size() <= 5 && std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits =
+      !port.empty() && port.size() <= 5 && std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
   const int number = digits ? std::stoi(std::string(port)) : 0;
   if (number < 1 || number > 65'535) refuse("the port in the url must be 1 to 65535, got " + quoted(url));
   if (host.find_first_of("/*;") != std::string_view::npos) refuse(rule);
 }
 
 void check_client_options(const ClientOptions& options) {
-  if (options.name.size() > kClientNameBytesMax) refuse("name must have at most 255 bytes, got " + std::to_string(options.name.size()));
+  if (options.name.size() > kClientNameBytesMax)
+    refuse("name must have at most 255 bytes, got " + std::to_string(options.name.size()));
   check_positive("connect_timeout", options.connect_timeout);
   check_positive("request_timeout", options.request_timeout);
   check_positive("reconnect_delay_min", options.reconnect_delay_min);
@@ -103,8 +105,9 @@ void check_consume_options(const ConsumeOptions& options) {
 void check_encoded_headers(std::string_view headers) {
   if (headers.empty()) return;
   if (headers.size() > wire::kHeadersBytesMax) {
-    throw make_error(ErrorCode::headers_too_large, "the headers have " + std::to_string(headers.size()) + " bytes, at most " +
-                                                       std::to_string(wire::kHeadersBytesMax) + " are allowed");
+    throw make_error(ErrorCode::headers_too_large, "the headers have " + std::to_string(headers.size()) +
+                                                       " bytes, at most " + std::to_string(wire::kHeadersBytesMax) +
+                                                       " are allowed");
   }
   // One bad map would have the broker refuse its whole frame, and with it the messages of others.
   if (const auto map = wire::decode_map(headers); !map) throw make_error(ErrorCode::bad_headers, map.error().text);
@@ -123,7 +126,9 @@ std::uint8_t checked_priority(int priority) {
 
 std::uint64_t checked_delay(Milliseconds delay) {
   const bool good = delay.count() >= 0 && static_cast<std::uint64_t>(delay.count()) <= wire::kDelayMsMax;
-  if (!good) refuse("delay must be 0 to " + std::to_string(wire::kDelayMsMax) + " ms (10 years), got " + std::to_string(delay.count()));
+  if (!good)
+    refuse("delay must be 0 to " + std::to_string(wire::kDelayMsMax) + " ms (10 years), got " +
+           std::to_string(delay.count()));
   return static_cast<std::uint64_t>(delay.count());
 }
 

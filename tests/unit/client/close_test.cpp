@@ -217,8 +217,8 @@ TEST_CASE("connect: nobody there is not_connected, within the time") {
 TEST_CASE("connect: a broker that refuses for good is thrown by the constructor") {
   FakeBroker broker;
   broker.answer_hello([](const wire::Hello&, const wire::Welcome&) {
-    return std::optional<wire::BrokerFrame>(
-        wire::ErrorFrame{{101, "unsupported_protocol", "the broker does not speak this protocol version", false, 0}, std::nullopt});
+    return std::optional<wire::BrokerFrame>(wire::ErrorFrame{
+        {101, "unsupported_protocol", "the broker does not speak this protocol version", false, 0}, std::nullopt});
   });
   try {
     const Client client(broker.url(), quick_options());
@@ -229,8 +229,9 @@ TEST_CASE("connect: a broker that refuses for good is thrown by the constructor"
 }
 
 TEST_CASE("connect: bad addresses and options are refused by name") {
-  for (const char* const url : {"", "http://x", "tcp://", "tcp://host", "tcp://:1", "tcp://host:", "tcp://host:0", "tcp://host:65536",
-                                "tcp://host:http", "tcp://*:1", "ipc://", "tcp://a b:1", "inproc://x", "127.0.0.1:5570"}) {
+  for (const char* const url :
+       {"", "http://x", "tcp://", "tcp://host", "tcp://:1", "tcp://host:", "tcp://host:0", "tcp://host:65536",
+        "tcp://host:http", "tcp://*:1", "ipc://", "tcp://a b:1", "inproc://x", "127.0.0.1:5570"}) {
     CAPTURE(url);
     try {
       const Client client(url, quick_options());

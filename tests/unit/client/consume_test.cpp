@@ -113,7 +113,9 @@ TEST_CASE_FIXTURE(Fixture, "consume: a delivery carries everything that the fram
   wire::Buffer headers;
   wire::encode(wire::Map().set("k", "v").set("n", std::uint64_t{3}), headers);
   wire::Buffer dead;
-  wire::encode(wire::Map().set("origin", "jobs").set("reason", "rejected").set("error", "boom").set("nacks", std::uint64_t{2}), dead);
+  wire::encode(
+      wire::Map().set("origin", "jobs").set("reason", "rejected").set("error", "boom").set("nacks", std::uint64_t{2}),
+      dead);
   wire::Delivery content;
   content.id = 5;
   content.count = 3;
@@ -237,7 +239,9 @@ TEST_CASE_FIXTURE(Fixture, "consume: receive() waits no longer than it was told"
 TEST_CASE_FIXTURE(Fixture, "consume: a lease that the broker ended is not started, and its credit comes back") {
   Consumer consumer = pull();
   std::promise<std::pair<std::uint64_t, int>> told;
-  consumer.on_stale([&](std::uint64_t first, std::uint64_t, const ClientError& why) { told.set_value({first, why.code()}); });
+  consumer.on_stale([&](std::uint64_t first, std::uint64_t, const ClientError& why) {
+    told.set_value({first, why.code()});
+  });
   broker.send(deliver(1, {"a", "b", "c"}));
   broker.send(wire::LeaseLost{1, {{2, 2}}, 350});
   const auto what = told.get_future().get();
@@ -260,7 +264,7 @@ TEST_CASE_FIXTURE(Fixture, "consume: a delivery whose lease ran out in the buffe
   Consumer consumer = pull();
   broker.send(deliver(1, {"late"}, 1, 1));
   broker.send(deliver(2, {"good"}));
-  broker.sync(*client);                                          // both are in the buffer,
+  broker.sync(*client);                                        // both are in the buffer,
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // and time itself is what ends the lease
   auto delivery = consumer.receive(kPatience);
   REQUIRE(delivery);

@@ -154,7 +154,9 @@ void FakeBroker::confirm(std::uint64_t first_sequence, std::uint64_t count, std:
   send(wire::Confirm{first_sequence + count - 1, {{first_sequence, first_id, count}}, {}});
 }
 
-void FakeBroker::reply_ok(std::uint64_t request, wire::Map result) { send(wire::Reply{request, std::move(result), std::nullopt}); }
+void FakeBroker::reply_ok(std::uint64_t request, wire::Map result) {
+  send(wire::Reply{request, std::move(result), std::nullopt});
+}
 
 void FakeBroker::sync(Client& client) {
   std::thread asking([&] { client.server_info(); });

@@ -19,7 +19,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-wire::Settlement ack(std::uint64_t first, std::uint64_t last) { return {wire::Verb::ack, first, last, {}, std::nullopt, std::nullopt}; }
+wire::Settlement ack(std::uint64_t first, std::uint64_t last) {
+  return {wire::Verb::ack, first, last, {}, std::nullopt, std::nullopt};
+}
 
 TEST_CASE("liveness: three intervals of silence are a loss, any frame begins anew") {
   Liveness liveness;

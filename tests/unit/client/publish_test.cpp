@@ -178,8 +178,8 @@ TEST_CASE("publish: confirms out of order, in parts and twice decide each messag
   publish(1);
   broker.expect<wire::Publish>();
   for (std::size_t i = 2; i < 10; ++i) publish(i);
-  broker.expect<wire::Publish>();  // 3 to 6
-  broker.expect<wire::Publish>();  // 7 to 10
+  broker.expect<wire::Publish>();                                        // 3 to 6
+  broker.expect<wire::Publish>();                                        // 7 to 10
   broker.send(wire::Confirm{0, {{5, 105, 4}}, {{4, 1, queue_full()}}});  // 5 to 8, over a border
   broker.send(wire::Confirm{0, {{5, 105, 4}, {3, 103, 1}}, {}});
   broker.send(wire::Confirm{10, {{1, 101, 2}, {9, 109, 2}, {10, 110, 1}}, {{4, 1, queue_full()}}});
@@ -192,9 +192,11 @@ TEST_CASE("publish: confirms out of order, in parts and twice decide each messag
 
 TEST_CASE("publish: blocks at the unconfirmed limit, and goes on with a confirm") {
   FakeBroker broker;
-  broker.set_welcome([](wire::Welcome& welcome) { welcome.publish_messages = 5; });  // the broker's window is smaller than the option
+  broker.set_welcome(
+      [](wire::Welcome& welcome) { welcome.publish_messages = 5; });  // the broker's window is smaller than the option
   Client client(broker.url(), quick_options());
-  client.on_state([](ConnectionState state, const std::string& why) { CHECK_MESSAGE(state == ConnectionState::closed, why); });
+  client.on_state(
+      [](ConnectionState state, const std::string& why) { CHECK_MESSAGE(state == ConnectionState::closed, why); });
   std::atomic<int> published{0};
   std::thread publishing([&] {
     for (int i = 0; i < 12; ++i) {
@@ -251,8 +253,9 @@ TEST_CASE("publish: bad arguments are refused by name before anything is sent") 
     }
     return 0;
   };
-  for (const std::string& name : {std::string(), std::string(256, 'a'), std::string("-a"), std::string(".a"), std::string("a/b"),
-                                  std::string("a\nb"), std::string("a\0b", 3), std::string("\xff\xfe"), std::string("a b")}) {
+  for (const std::string& name :
+       {std::string(), std::string(256, 'a'), std::string("-a"), std::string(".a"), std::string("a/b"),
+        std::string("a\nb"), std::string("a\0b", 3), std::string("\xff\xfe"), std::string("a b")}) {
     CHECK(code_of(name, {}) == 200);
   }
   PublishOptions bad;

@@ -147,7 +147,8 @@ TEST_CASE("reconnect: states are told in order") {
   broker.stop();
   broker.start();
   std::unique_lock lock(mutex);
-  REQUIRE(changed.wait_for(lock, kPatience, [&] { return !states.empty() && states.back() == ConnectionState::connected; }));
+  REQUIRE(changed.wait_for(lock, kPatience,
+                           [&] { return !states.empty() && states.back() == ConnectionState::connected; }));
   lock.unlock();
   client.close();
   lock.lock();

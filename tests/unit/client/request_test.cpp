@@ -28,20 +28,22 @@ TEST_CASE_FIXTURE(Fixture, "request: declare sends only what is set, and returns
   policy.backoff.factor = 1.5;
   policy.dead_letter_max = 10;
   bool created = false;
-  const QueueInfo info = ask([&] { return client.declare_queue("jobs", policy, &created); },
-                             [](const wire::Request& request) {
-                               CHECK(request.verb == "queue.declare");
-                               CHECK(request.arguments == wire::Map().set("name", "jobs").set(
-                                                              "policy", wire::Map()
-                                                                            .set("lease_ms", std::uint64_t{5'000})
-                                                                            .set("backoff_factor", 1.5)
-                                                                            .set("dead_letter_max", std::uint64_t{10})));
-                               wire::Map queue;
-                               queue.set("name", "jobs").set("ready", 3).set("bytes", 17).set("dead", 2).set("unknown", 1);
-                               queue.set("policy", wire::Map().set("lease_ms", 5'000).set("backoff_factor", 2).set("max_attempts", 5));
-                               queue.set("counters", wire::Map().set("enqueued", 9));
-                               return wire::Map().set("created", true).set("queue", queue);
-                             });
+  const QueueInfo info =
+      ask([&] { return client.declare_queue("jobs", policy, &created); },
+          [](const wire::Request& request) {
+            CHECK(request.verb == "queue.declare");
+            CHECK(request.arguments == wire::Map()
+                                           .set("name", "jobs")
+                                           .set("policy", wire::Map()
+                                                              .set("lease_ms", std::uint64_t{5'000})
+                                                              .set("backoff_factor", 1.5)
+                                                              .set("dead_letter_max", std::uint64_t{10})));
+            wire::Map queue;
+            queue.set("name", "jobs").set("ready", 3).set("bytes", 17).set("dead", 2).set("unknown", 1);
+            queue.set("policy", wire::Map().set("lease_ms", 5'000).set("backoff_factor", 2).set("max_attempts", 5));
+            queue.set("counters", wire::Map().set("enqueued", 9));
+            return wire::Map().set("created", true).set("queue", queue);
+          });
   CHECK(created);
   CHECK(info.name == "jobs");
   CHECK(info.ready == 3);
@@ -54,18 +56,19 @@ TEST_CASE_FIXTURE(Fixture, "request: declare sends only what is set, and returns
 }
 
 TEST_CASE_FIXTURE(Fixture, "request: peek returns messages with headers and dead letter") {
-  const MessageList list = ask([&] { return client.peek("jobs.dlq", 2, 40); },
-                               [](const wire::Request& request) {
-                                 CHECK(request.arguments == wire::Map().set("name", "jobs.dlq").set("limit", 2).set("after", 40));
-                                 wire::Buffer headers;
-                                 wire::encode(wire::Map().set("k", true), headers);
-                                 wire::Map message;
-                                 message.set("id", 7).set("position", 41).set("state", "ready").set("payload", wire::Bin{"body"});
-                                 message.set("payload_bytes", 4).set("headers", wire::Bin{std::string(headers.view())});
-                                 message.set("error", "boom").set("due_ms", nullptr).set("priority", 9).set("nacks", 5);
-                                 message.set("dead", wire::Map().set("origin", "jobs").set("reason", "attempts").set("nacks", 5));
-                                 return wire::Map().set("messages", wire::Array{message}).set("more", true);
-                               });
+  const MessageList list =
+      ask([&] { return client.peek("jobs.dlq", 2, 40); },
+          [](const wire::Request& request) {
+            CHECK(request.arguments == wire::Map().set("name", "jobs.dlq").set("limit", 2).set("after", 40));
+            wire::Buffer headers;
+            wire::encode(wire::Map().set("k", true), headers);
+            wire::Map message;
+            message.set("id", 7).set("position", 41).set("state", "ready").set("payload", wire::Bin{"body"});
+            message.set("payload_bytes", 4).set("headers", wire::Bin{std::string(headers.view())});
+            message.set("error", "boom").set("due_ms", nullptr).set("priority", 9).set("nacks", 5);
+            message.set("dead", wire::Map().set("origin", "jobs").set("reason", "attempts").set("nacks", 5));
+            return wire::Map().set("messages", wire::Array{message}).set("more", true);
+          });
   CHECK(list.more);
   REQUIRE(list.messages.size() == 1);
   const MessageInfo& message = list.messages[0];
@@ -81,13 +84,16 @@ TEST_CASE_FIXTURE(Fixture, "request: peek returns messages with headers and dead
 }
 
 TEST_CASE_FIXTURE(Fixture, "request: the other verbs carry their arguments and results") {
-  const auto replayed = ask([&] { return client.replay("jobs.dlq", {"other", {1, 2}, "rejected", 5, true}); },
-                            [](const wire::Request& request) {
-                              CHECK(request.verb == "dlq.replay");
-                              CHECK(request.arguments.size() == 6);
-                              CHECK(*request.arguments.find("ids") == wire::Value(wire::Array{1, 2}));
-                              return wire::Map().set("replayed", 2).set("refused", 1);
-                            });
+  const auto replayed = ask(
+      [&] {
+        return client.replay("jobs.dlq", {"other", {1, 2}, "rejected", 5, true});
+      },
+      [](const wire::Request& request) {
+        CHECK(request.verb == "dlq.replay");
+        CHECK(request.arguments.size() == 6);
+        CHECK(*request.arguments.find("ids") == wire::Value(wire::Array{1, 2}));
+        return wire::Map().set("replayed", 2).set("refused", 1);
+      });
   CHECK(replayed.replayed == 2);
   CHECK(replayed.refused == 1);
   const auto purged = ask([&] { return client.purge_queue("jobs"); },
@@ -96,15 +102,18 @@ TEST_CASE_FIXTURE(Fixture, "request: the other verbs carry their arguments and r
   CHECK(purged.leased == 1);
   CHECK(ask([&] { return client.delete_queue("jobs"); },
             [](const wire::Request&) { return wire::Map().set("deleted_messages", 3); }) == 3);
-  const auto list = ask([&] { return client.list_queues("a", "b", 3); }, [](const wire::Request& request) {
-    CHECK(request.arguments == wire::Map().set("prefix", "a").set("after", "b").set("limit", 3));
-    return wire::Map().set("queues", wire::Array{wire::Map().set("name", "abc")}).set("more", false);
-  });
+  const auto list =
+      ask([&] { return client.list_queues("a", "b", 3); },
+          [](const wire::Request& request) {
+            CHECK(request.arguments == wire::Map().set("prefix", "a").set("after", "b").set("limit", 3));
+            return wire::Map().set("queues", wire::Array{wire::Map().set("name", "abc")}).set("more", false);
+          });
   REQUIRE(list.queues.size() == 1);
   CHECK(list.queues[0].name == "abc");
-  const auto server = ask([&] { return client.server_info(); }, [](const wire::Request&) {
-    return wire::Map().set("version", "0.1.0").set("sync", "memory").set("sessions", 2);
-  });
+  const auto server = ask([&] { return client.server_info(); },
+                          [](const wire::Request&) {
+                            return wire::Map().set("version", "0.1.0").set("sync", "memory").set("sessions", 2);
+                          });
   CHECK(server.version == "0.1.0");
   CHECK(server.sessions == 2);
 }
@@ -112,7 +121,8 @@ TEST_CASE_FIXTURE(Fixture, "request: the other verbs carry their arguments and r
 TEST_CASE_FIXTURE(Fixture, "request: the broker's error is thrown as it is") {
   auto result = std::async(std::launch::async, [&] { return client.queue_info("nope"); });
   const auto request = broker.expect<wire::Request>();
-  broker.send(wire::Reply{request->request, std::nullopt, wire::ErrorBody{201, "unknown_queue", "no queue 'nope'", false, 0}});
+  broker.send(
+      wire::Reply{request->request, std::nullopt, wire::ErrorBody{201, "unknown_queue", "no queue 'nope'", false, 0}});
   try {
     result.get();
     FAIL("no error");
@@ -142,7 +152,8 @@ TEST_CASE("request: no answer is a timeout, and a late answer harms nothing") {
   client.flush(kPatience);
 }
 
-TEST_CASE_FIXTURE(Fixture, "request: sent and lost is connection_lost; made while disconnected, it waits for the connection") {
+TEST_CASE_FIXTURE(Fixture,
+                  "request: sent and lost is connection_lost; made while disconnected, it waits for the connection") {
   auto lost = std::async(std::launch::async, [&] { return client.server_info(); });
   broker.expect<wire::Request>();
   broker.stop();

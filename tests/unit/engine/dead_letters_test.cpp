@@ -160,7 +160,7 @@ TEST_CASE("conservation: after any of these, what entered a queue is in it or ha
   h.ask("queue.purge", wire::Map().set("name", "jobs"));
   for (const char* queue : {"jobs", "jobs.dlq"}) {
     std::uint64_t left = 0;
-    for (const char* way : {"acked", "dead_lettered", "dropped", "purged", "replayed_out"}) left += h.counter(queue, way);
+    for (const char* way : {"acked", "dead_lettered", "dropped", "expired", "purged", "replayed_out"}) left += h.counter(queue, way);
     CHECK(h.counter(queue, "enqueued") == left + h.count(queue, "ready") + h.count(queue, "delayed") + h.count(queue, "leased"));
   }
 }

@@ -34,6 +34,18 @@ void Harness::publish(std::uint64_t session, std::string_view queue, const std::
   turn();
 }
 
+void Harness::publish_one(std::uint64_t session, std::string_view queue, const wire::PublishMessage& message,
+                          wire::PublishKind kind) {
+  open(session);
+  wire::Publish frame;
+  frame.queue = queue;
+  frame.first_sequence = ++sequences_[session];
+  frame.messages = {message};
+  frame.kind = kind;
+  engine.apply(SessionId{session}, frame, now);
+  turn();
+}
+
 void Harness::publish_from(std::uint64_t session, std::string_view queue, std::uint64_t first_sequence,
                            const std::vector<std::string>& payloads) {
   open(session);

@@ -56,6 +56,9 @@ class Harness {
 
   void publish(std::uint64_t session, std::string_view queue, const std::vector<std::string>& payloads,
                std::uint64_t priority = 4, std::uint64_t delay_ms = 0);
+  // One message with whatever options.
+  void publish_one(std::uint64_t session, std::string_view queue, const wire::PublishMessage& message,
+                   wire::PublishKind kind = wire::PublishKind::queue);
   void publish_from(std::uint64_t session, std::string_view queue, std::uint64_t first_sequence,
                     const std::vector<std::string>& payloads);
   void consume(std::uint64_t session, std::uint64_t consumer, std::string_view queue, std::uint64_t messages,

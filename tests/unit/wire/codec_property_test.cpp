@@ -102,7 +102,7 @@ class Random {
       case 3:
         return publish();
       case 4:
-        return Consume{uint(), uint(), keep(text()), uint(), uint()};
+        return Consume{uint(), uint(), keep(text()), uint(), uint(), flip() ? keep(text()) : "", flip() ? map(2) : Map()};
       case 5:
         return Cancel{uint(), uint()};
       case 6:
@@ -143,9 +143,11 @@ class Random {
     out.queue = keep(text());
     for (std::size_t i = count(); i > 0; --i) {
       out.messages.push_back({keep(bytes()), headers(), flip() ? 0 : within(0, kDelayMsMax),
-                              static_cast<std::uint8_t>(flip() ? 4 : within(0, 9))});
+                              static_cast<std::uint8_t>(flip() ? 4 : within(0, 9)), flip() ? 0 : within(1, kDelayMsMax),
+                              flip() ? "" : keep(std::string(within(1, kDedupKeyBytesMax), 'k'))});
     }
     out.first_sequence = within(1, UINT64_MAX - out.messages.size());
+    if (flip()) out.kind = PublishKind::topic;
     return out;
   }
   Deliver deliver() {
@@ -281,7 +283,7 @@ TEST_CASE("codec: the writers give the bytes of encode") {
     DeliverWriter deliver_writer;
     for (int i = 0; i < 5; ++i) {
       const Publish publish = random.publish();
-      publish_writer.begin(publish.queue, publish.first_sequence);
+      publish_writer.begin(publish.queue, publish.first_sequence, publish.kind);
       for (const PublishMessage& message : publish.messages) publish_writer.append(message);
       RC_ASSERT(publish_writer.finish().view() == encoded(ClientFrame(publish)));
       const Deliver deliver = random.deliver();

@@ -133,6 +133,8 @@ Publish FrameJson::publish(const Json& json) {
     message.headers = bin(item.at("headers"));
     message.priority = static_cast<std::uint8_t>(uint(item.at("priority")));
     message.delay_ms = uint(item.at("delay_ms"));
+    if (item.contains("ttl_ms")) message.ttl_ms = uint(item.at("ttl_ms"));
+    if (item.contains("dedup_key")) message.dedup_key = keep(item.at("dedup_key"));
   }
   out.kind = static_cast<PublishKind>(uint(json.at("kind")));
   return out;
@@ -184,8 +186,11 @@ ClientFrame FrameJson::client_frame(const Json& json) {
   if (type == "CANCEL") return Cancel{uint(json.at("request")), uint(json.at("consumer"))};
   if (type == "REQUEST") return Request{uint(json.at("request")), json.at("verb"), map(json.at("arguments"))};
   if (type == "CONSUME") {
-    return Consume{uint(json.at("request")), uint(json.at("consumer")), keep(json.at("queue")),
-                   uint(json.at("credit_messages")), uint(json.at("credit_bytes"))};
+    Consume out{uint(json.at("request")), uint(json.at("consumer")), keep(json.at("queue")),
+                uint(json.at("credit_messages")), uint(json.at("credit_bytes")), {}, {}};
+    if (json.contains("topic")) out.topic = keep(json.at("topic"));
+    if (json.contains("policy")) out.policy = map(json.at("policy"));
+    return out;
   }
   throw std::runtime_error("no frame to the broker: " + type);
 }

@@ -38,15 +38,16 @@ using HeaderValue = std::variant<bool, std::int64_t, std::uint64_t, double, std:
 using Headers = std::map<std::string, HeaderValue>;
 
 struct ClientOptions {
-  std::string name;                           // for the broker's logs and lists
-  Milliseconds connect_timeout{5'000};        // for the first connection; the constructor throws after it
-  Milliseconds request_timeout{10'000};       // for admin calls, declare and consume
-  Milliseconds close_timeout{5'000};          // for close(): unconfirmed publishes get this long
+  std::string name;                      // for the broker's logs and lists
+  Milliseconds connect_timeout{5'000};   // for the first connection; the constructor throws after it
+  Milliseconds request_timeout{10'000};  // for admin calls, declare and consume
+  Milliseconds close_timeout{5'000};     // for close(): unconfirmed publishes get this long
   Milliseconds heartbeat{5'000};
-  Milliseconds reconnect_delay_min{50};       // grows x2 with jitter
+  Milliseconds reconnect_delay_min{50};  // grows x2 with jitter
   Milliseconds reconnect_delay_max{5'000};
-  std::optional<Milliseconds> reconnect_give_up;  // total time without a broker after which everything fails; none = never
-  std::uint32_t batch_messages_max = 256;     // messages a PUBLISH frame; 1 = no batching
+  // Total time without a broker after which everything fails; none = never.
+  std::optional<Milliseconds> reconnect_give_up;
+  std::uint32_t batch_messages_max = 256;  // messages a PUBLISH frame; 1 = no batching
   std::size_t batch_bytes_max = 256 * 1024;
   std::uint32_t unconfirmed_messages_max = 65'536;  // publish() blocks above it (also bounded by the broker's window)
   std::size_t unconfirmed_bytes_max = 64 * 1024 * 1024;
@@ -54,8 +55,8 @@ struct ClientOptions {
 
 struct PublishOptions {
   Headers headers;
-  std::string_view encoded_headers;           // instead of headers: one MessagePack map, passed on byte for byte
-  std::optional<int> priority;                // 0 to 9
+  std::string_view encoded_headers;  // instead of headers: one MessagePack map, passed on byte for byte
+  std::optional<int> priority;       // 0 to 9
   Milliseconds delay{0};
 };
 
@@ -70,7 +71,7 @@ struct BackoffPolicy {
   std::optional<std::uint64_t> initial_ms;
   std::optional<double> factor;
   std::optional<std::uint64_t> max_ms;
-  std::optional<double> jitter;               // 0.2 = +-20 %
+  std::optional<double> jitter;  // 0.2 = +-20 %
 };
 
 // Only what differs from the broker's defaults; rules and ranges in spec/semantics.md.
@@ -86,31 +87,31 @@ struct QueuePolicy {
 struct QueueInfo {
   std::string name;
   std::uint64_t ready = 0, delayed = 0, leased = 0, dead = 0, consumers = 0, oldest_age_ms = 0, bytes = 0;
-  QueuePolicy policy;                         // every field set
+  QueuePolicy policy;  // every field set
   bool durable = false;
   std::map<std::string, std::uint64_t> counters;
 };
 
 // Why and how a message became a dead letter.
 struct DeadLetter {
-  std::string origin;                         // queue it came from
-  std::string reason;                         // rejected, attempts, expired, overflow
-  std::string error;                          // the consumer's last error text
+  std::string origin;                                    // queue it came from
+  std::string reason;                                    // rejected, attempts, expired, overflow
+  std::string error;                                     // the consumer's last error text
   std::uint64_t first_published_ms = 0, dead_at_ms = 0;  // Unix time
   std::map<std::string, std::uint64_t> counters;         // deliveries, nacks, expiries, disconnects, releases
 };
 
 struct MessageInfo {
-  std::uint64_t id = 0;                       // kept for life
-  std::uint64_t position = 0;                 // place in this queue
-  std::string state;                          // ready, delayed, leased
-  std::string payload;                        // at most 64 KiB of it
+  std::uint64_t id = 0;        // kept for life
+  std::uint64_t position = 0;  // place in this queue
+  std::string state;           // ready, delayed, leased
+  std::string payload;         // at most 64 KiB of it
   std::uint64_t payload_bytes = 0;
   std::string encoded_headers;
   Headers headers;
   int priority = 4;
-  std::uint64_t published_ms = 0;             // Unix time
-  std::optional<std::uint64_t> due_ms;        // Unix time
+  std::uint64_t published_ms = 0;       // Unix time
+  std::optional<std::uint64_t> due_ms;  // Unix time
   std::uint64_t deliveries = 0, nacks = 0, expiries = 0, disconnects = 0, releases = 0;
   std::string error;
   std::optional<DeadLetter> dead;
@@ -128,10 +129,10 @@ struct PurgeResult {
   std::uint64_t purged = 0, leased = 0;
 };
 struct ReplayOptions {
-  std::string to;                             // empty: each message's origin
-  std::vector<std::uint64_t> ids;             // empty: all that are there now
-  std::string reason;                         // empty: any
-  std::uint64_t limit = 0;                    // 0: none
+  std::string to;                  // empty: each message's origin
+  std::vector<std::uint64_t> ids;  // empty: all that are there now
+  std::string reason;              // empty: any
+  std::uint64_t limit = 0;         // 0: none
   bool dry_run = false;
 };
 struct ReplayResult {
@@ -140,8 +141,8 @@ struct ReplayResult {
 struct ServerInfo {
   std::string version;
   std::string sync;
-  std::uint64_t protocol = 0, session = 0, uptime_ms = 0, sessions = 0, consumers = 0, queues = 0, ready = 0, delayed = 0,
-                leased = 0, memory_bytes = 0;
+  std::uint64_t protocol = 0, session = 0, uptime_ms = 0, sessions = 0, consumers = 0, queues = 0, ready = 0,
+                delayed = 0, leased = 0, memory_bytes = 0;
   std::map<std::string, std::uint64_t> counters;
 };
 

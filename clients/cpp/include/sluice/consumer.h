@@ -24,8 +24,8 @@ struct DeliveredFrame;
 }  // namespace internal
 
 struct ConsumeOptions {
-  std::uint32_t prefetch = 16;                // credit in messages: 1 to 65,535
-  std::uint64_t prefetch_bytes = 1024 * 1024; // credit in bytes
+  std::uint32_t prefetch = 16;                 // credit in messages: 1 to 65,535
+  std::uint64_t prefetch_bytes = 1024 * 1024;  // credit in bytes
   // Leases of held deliveries are extended by the library while the handler works, until this long in total; 0 = never.
   Milliseconds extend_up_to{0};
 };
@@ -67,7 +67,8 @@ class Delivery {
 
  private:
   friend class internal::ConsumerCore;
-  std::shared_ptr<internal::DeliveredFrame> frame_;  // keeps the bytes and the consumer alive; null once settled or empty
+  std::shared_ptr<internal::DeliveredFrame>
+      frame_;  // keeps the bytes and the consumer alive; null once settled or empty
   std::string_view payload_;
   std::string_view headers_;
   std::string_view dead_;
@@ -102,7 +103,8 @@ class Consumer {
 
   // Called on the client's callback thread when a settlement came too late, and when the broker ended a lease. Set before the first
   // delivery is settled.
-  using StaleCallback = std::function<void(std::uint64_t first_lease, std::uint64_t last_lease, const ClientError& why)>;
+  using StaleCallback =
+      std::function<void(std::uint64_t first_lease, std::uint64_t last_lease, const ClientError& why)>;
   void on_stale(StaleCallback callback);
 
   // Why no deliveries come any more (the queue was deleted, the client gave up); nullopt while they may. For consumers with a

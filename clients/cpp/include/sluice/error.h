@@ -38,10 +38,11 @@ class ClientError : public std::runtime_error {
   std::uint64_t retry_after_ms_;
 };
 
-inline constexpr int kErrorTimeout = 1000;         // "timeout": no answer in time
-inline constexpr int kErrorNotConnected = 1001;    // "not_connected": no broker at the address
-inline constexpr int kErrorClosed = 1002;          // "closed": the client or the consumer was closed
-inline constexpr int kErrorBadArgument = 1003;     // "bad_argument": refused before anything was sent
-inline constexpr int kErrorConnectionLost = 1004;  // "connection_lost": the request may or may not have been carried out
+inline constexpr int kErrorTimeout = 1000;       // "timeout": no answer in time
+inline constexpr int kErrorNotConnected = 1001;  // "not_connected": no broker at the address
+inline constexpr int kErrorClosed = 1002;        // "closed": the client or the consumer was closed
+inline constexpr int kErrorBadArgument = 1003;   // "bad_argument": refused before anything was sent
+inline constexpr int kErrorConnectionLost =
+    1004;  // "connection_lost": the request may or may not have been carried out
 
 }  // namespace sluice
