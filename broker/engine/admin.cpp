@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/queue_name.h"
+#include "engine/topic_pattern.h"
 
 namespace sluice::engine {
 namespace {
@@ -14,6 +15,8 @@ constexpr std::uint64_t kPeekPayloadBytesMax = 64 * 1024;
 constexpr std::uint64_t kReplyBytesMax = 512 * 1024;
 constexpr std::uint64_t kQueueBytesGuess = 1'024;
 constexpr std::uint64_t kMessageBytesGuess = 1'024;
+constexpr std::uint64_t kBindingBytesGuess = 600;
+constexpr std::uint64_t kBindingsMax = 1'000'000;
 
 std::string_view name(MessageState state) {
   switch (state) {
@@ -61,7 +64,8 @@ Result<wire::Map> Admin::handle(const wire::Request& request, const Now& now) {
       {"queue.declare", &Admin::declare}, {"queue.list", &Admin::list},  {"queue.info", &Admin::info},
       {"queue.purge", &Admin::purge},     {"queue.delete", &Admin::remove}, {"queue.peek", &Admin::peek},
       {"queue.edit", &Admin::edit},       {"queue.pause", &Admin::pause},   {"queue.resume", &Admin::resume},
-      {"dlq.replay", &Admin::replay},
+      {"bind.add", &Admin::bind},         {"bind.remove", &Admin::unbind},  {"bind.list", &Admin::bindings},
+      {"consumer.list", &Admin::consumers}, {"dlq.replay", &Admin::replay},
   };
   for (const VerbRow& verb : kVerbs) {
     if (verb.name != request.verb) continue;
@@ -169,18 +173,82 @@ Result<wire::Map> Admin::remove(Arguments& arguments, const Now&) {
   if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
   const Result<Queue*> found = queues_.get(name);
   if (!found) return tl::unexpected<Error>(found.error());
-  Queue& queue = **found;
-  consumers_.close_all(queue);
-  std::uint64_t deleted = 0;
-  while (queue.first != nullptr) {
-    messages_.end(*queue.first, Ended::purged);
-    ++deleted;
-  }
-  retired_.add(queue.counters);
-  dispatcher_.forget(queue);
-  queues_.erase(queue);
   wire::Map result;
-  result.set("deleted_messages", deleted);
+  result.set("deleted_messages", removal_.remove(**found));
+  return result;
+}
+
+Result<wire::Map> Admin::bind(Arguments& arguments, const Now&) {
+  const std::string name = arguments.text("queue");
+  const std::string pattern = arguments.text("pattern");
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  if (auto error = pattern_error(pattern)) return fail(ErrorCode::bad_topic, *std::move(error));
+  if (topics_.size() >= kBindingsMax)
+    return fail(ErrorCode::binding_limit, "the broker has " + std::to_string(kBindingsMax) + " bindings, its limit");
+  const Result<Queue*> queue = queues_.get_or_create(name);
+  if (!queue) return tl::unexpected<Error>(queue.error());
+  wire::Map result;
+  result.set("added", topics_.add(**queue, pattern));
+  records_.queue_changed(**queue);
+  return result;
+}
+
+Result<wire::Map> Admin::unbind(Arguments& arguments, const Now&) {
+  const std::string name = arguments.text("queue");
+  const std::string pattern = arguments.text("pattern");
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  const Result<Queue*> queue = queues_.get(name);
+  if (!queue) return tl::unexpected<Error>(queue.error());
+  wire::Map result;
+  result.set("removed", topics_.remove(**queue, pattern));
+  records_.queue_changed(**queue);
+  return result;
+}
+
+Result<wire::Map> Admin::bindings(Arguments& arguments, const Now&) {
+  const std::string queue = arguments.text("queue", "");
+  const std::string prefix = arguments.text("prefix", "");
+  const std::string after_queue = arguments.text("after_queue", "");
+  const std::string after_pattern = arguments.text("after_pattern", "");
+  const std::uint64_t limit = arguments.whole("limit", 1'000, 1, kListMax);
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  const BindingPage page =
+      topics_.page({queue, prefix, after_queue, after_pattern}, std::min(limit, kReplyBytesMax / kBindingBytesGuess));
+  wire::Array found;
+  for (const Binding* binding : page.bindings)
+    found.emplace_back(wire::Map().set("queue", binding->queue->name).set("pattern", binding->pattern));
+  wire::Map result;
+  result.set("bindings", std::move(found)).set("more", page.more);
+  return result;
+}
+
+// Of one queue, or of all in order of queue; pages by queue, none of which is divided.
+Result<wire::Map> Admin::consumers(Arguments& arguments, const Now&) {
+  const std::string name = arguments.text("queue", "");
+  const std::string after = arguments.text("after", "");
+  const std::uint64_t limit = arguments.whole("limit", 1'000, 1, kListMax);
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  if (!name.empty()) {
+    if (const Result<Queue*> queue = queues_.get(name); !queue) return tl::unexpected<Error>(queue.error());
+  }
+  const auto& queues = queues_.by_name();
+  wire::Array found;
+  bool more = false;
+  for (auto at = name.empty() ? queues.upper_bound(after) : queues.find(name); at != queues.end(); ++at) {
+    more = found.size() >= limit || found.size() * kQueueBytesGuess > kReplyBytesMax;
+    if (more) break;
+    for (const Consumer* consumer : at->second->consumers)
+      found.emplace_back(wire::Map()
+                             .set("queue", at->first)
+                             .set("session", raw(consumer->session))
+                             .set("consumer", consumer->number)
+                             .set("held", consumer->held)
+                             .set("credit_messages", consumer->credit_messages)
+                             .set("credit_bytes", consumer->credit_bytes > 0 ? static_cast<std::uint64_t>(consumer->credit_bytes) : 0));
+    if (!name.empty()) break;
+  }
+  wire::Map result;
+  result.set("consumers", std::move(found)).set("more", more);
   return result;
 }
 

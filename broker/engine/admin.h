@@ -7,30 +7,29 @@
 
 #include "base/error.h"
 #include "engine/arguments.h"
-#include "engine/consumers.h"
 #include "engine/dead_letters.h"
 #include "engine/dispatcher.h"
 #include "engine/messages.h"
 #include "engine/now.h"
 #include "engine/queue_table.h"
+#include "engine/removal.h"
+#include "engine/topic_index.h"
 
 namespace sluice::engine {
 
 class Admin {
  public:
-  Admin(QueueTable& queues, Messages& messages, DeadLetters& dead_letters, Consumers& consumers, Dispatcher& dispatcher,
-        Records& records)
+  Admin(QueueTable& queues, Messages& messages, DeadLetters& dead_letters, Removal& removal, Dispatcher& dispatcher,
+        TopicIndex& topics, Records& records)
       : queues_(queues),
         messages_(messages),
         dead_letters_(dead_letters),
-        consumers_(consumers),
+        removal_(removal),
         dispatcher_(dispatcher),
+        topics_(topics),
         records_(records) {}
 
   Result<wire::Map> handle(const wire::Request& request, const Now& now);
-
-  // What deleted queues had counted: broker totals never fall.
-  const Counters& retired() const { return retired_; }
 
  private:
   Result<wire::Map> declare(Arguments& arguments, const Now& now);
@@ -43,16 +42,20 @@ class Admin {
   Result<wire::Map> set_paused(Arguments& arguments, const Now& now, bool paused);
   Result<wire::Map> remove(Arguments& arguments, const Now& now);
   Result<wire::Map> peek(Arguments& arguments, const Now& now);
+  Result<wire::Map> bind(Arguments& arguments, const Now& now);
+  Result<wire::Map> unbind(Arguments& arguments, const Now& now);
+  Result<wire::Map> bindings(Arguments& arguments, const Now& now);
+  Result<wire::Map> consumers(Arguments& arguments, const Now& now);
   Result<wire::Map> replay(Arguments& arguments, const Now& now);
   wire::Map describe(const Queue& queue, const Now& now);
 
   QueueTable& queues_;
   Messages& messages_;
   DeadLetters& dead_letters_;
-  Consumers& consumers_;
+  Removal& removal_;
   Dispatcher& dispatcher_;
+  TopicIndex& topics_;
   Records& records_;
-  Counters retired_;
 };
 
 }  // namespace sluice::engine

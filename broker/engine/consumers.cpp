@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/topic_pattern.h"
 #include "wire/errors.h"
 
 namespace sluice::engine {
@@ -13,14 +14,13 @@ Result<void> Consumers::add(Peer& peer, const wire::Consume& frame) {
     return fail(ErrorCode::consumer_exists, "consumer " + std::to_string(frame.consumer) + " exists in this session");
   if (peer.consumers.size() >= consumers_max_)
     return fail(ErrorCode::consumer_limit, "a session has at most " + std::to_string(consumers_max_) + " consumers");
-  if (!frame.topic.empty()) return fail(ErrorCode::unsupported, "topic: needs the feature 'topics'");
   if (frame.credit_messages > limits_.messages_max)
     return fail(ErrorCode::bad_credit, "credit_messages: must be at most " + std::to_string(limits_.messages_max) + ", is " +
                                            std::to_string(frame.credit_messages));
   if (frame.credit_bytes > limits_.bytes_max)
     return fail(ErrorCode::bad_credit, "credit_bytes: must be at most " + std::to_string(limits_.bytes_max) + ", is " +
                                            std::to_string(frame.credit_bytes));
-  const Result<Queue*> queue = queues_.get_or_create(frame.queue);
+  const Result<Queue*> queue = queue_for(peer, frame);
   if (!queue) return tl::unexpected<Error>(queue.error());
 
   auto consumer = std::make_unique<Consumer>();
@@ -36,7 +36,26 @@ Result<void> Consumers::add(Peer& peer, const wire::Consume& frame) {
   return {};
 }
 
-Result<void> Consumers::cancel(Peer& peer, std::uint64_t number) {
+// The named one, or for a topic one of its own.
+Result<Queue*> Consumers::queue_for(const Peer& peer, const wire::Consume& frame) {
+  if (frame.topic.empty()) {
+    if (!frame.policy.empty()) return fail(ErrorCode::bad_field, "policy: only with topic; a named queue is declared");
+    return queues_.get_or_create(frame.queue);
+  }
+  if (!frame.queue.empty()) return fail(ErrorCode::bad_field, "queue: must be empty with topic; a named queue is bound");
+  if (auto error = pattern_error(frame.topic)) return fail(ErrorCode::bad_topic, *std::move(error));
+  const Result<Policy> policy = read_policy(frame.policy, queues_.defaults());
+  if (!policy) return tl::unexpected<Error>(policy.error());
+  const std::string name = "_sub-" + std::to_string(raw(peer.session)) + "-" + std::to_string(frame.consumer);
+  if (queues_.find(name) != nullptr) return fail(ErrorCode::policy_conflict, "queue " + name + " exists");
+  const Result<Queue*> made = queues_.create(name, *policy);
+  if (!made) return made;
+  (*made)->exclusive = true;
+  topics_.add(**made, frame.topic);
+  return made;
+}
+
+Result<Queue*> Consumers::cancel(Peer& peer, std::uint64_t number) {
   sweep_cancelled(peer);
   const auto found = peer.consumers.find(number);
   if (found == peer.consumers.end())
@@ -47,10 +66,11 @@ Result<void> Consumers::cancel(Peer& peer, std::uint64_t number) {
   peer.cancelled.push_back(std::move(found->second));
   peer.consumers.erase(found);
   --count_;
-  return {};
+  return consumer.queue->exclusive ? consumer.queue : nullptr;
 }
 
-void Consumers::lose(Peer& peer, const Now& now) {
+std::vector<Queue*> Consumers::lose(Peer& peer, const Now& now) {
+  std::vector<Queue*> orphans;
   const auto return_all = [&](Consumer& consumer) {
     forget_loss(consumer);
     while (consumer.oldest != nullptr) attempts_.holder_gone(*consumer.oldest, now);
@@ -58,11 +78,13 @@ void Consumers::lose(Peer& peer, const Now& now) {
   for (auto& [number, consumer] : peer.consumers) {
     return_all(*consumer);
     dispatcher_.remove(*consumer);
+    if (consumer->queue->exclusive) orphans.push_back(consumer->queue);
     --count_;
   }
   for (auto& consumer : peer.cancelled) return_all(*consumer);
   peer.consumers.clear();
   peer.cancelled.clear();
+  return orphans;
 }
 
 void Consumers::close_all(Queue& queue) {

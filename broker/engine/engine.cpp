@@ -22,10 +22,11 @@ Engine::Engine(const EngineOptions& options, Records& records, Effects& effects)
       messages_(dispatcher_, records),
       dead_letters_(messages_, queues_),
       attempts_(leases_, messages_, dead_letters_, options.seed),
-      consumers_(options.credit, options.consumers_max, queues_, leases_, attempts_, dispatcher_, effects),
+      consumers_(options.credit, options.consumers_max, queues_, leases_, attempts_, dispatcher_, topics_, effects),
       settler_(options.credit, leases_, attempts_, dispatcher_, effects),
-      publisher_(options.window, options.message_bytes_max, queues_, messages_, effects),
-      admin_(queues_, messages_, dead_letters_, consumers_, dispatcher_, records) {}
+      publisher_(options.window, options.message_bytes_max, queues_, messages_, dead_letters_, topics_, effects),
+      removal_(queues_, messages_, dispatcher_, topics_, publisher_, consumers_),
+      admin_(queues_, messages_, dead_letters_, removal_, dispatcher_, topics_, records) {}
 
 Engine::~Engine() {
   for (const auto& [name, queue] : queues_.by_name()) {
@@ -49,8 +50,8 @@ std::uint64_t Engine::open_session(SessionId session, std::string_view producer)
 
 void Engine::close_session(SessionId session, const Now& now) {
   Peer& closing = peer(session);
-  consumers_.lose(closing, now);
   publisher_.forget(closing);
+  for (Queue* orphan : consumers_.lose(closing, now)) removal_.remove(*orphan);
   if (!closing.producer_name.empty()) producers_.close(closing.producer_name);
   peers_.erase(raw(session));
 }
@@ -66,7 +67,9 @@ void Engine::apply(SessionId session, const wire::Consume& frame) {
 
 void Engine::apply(SessionId session, const wire::Cancel& frame) {
   Peer& asking = peer(session);
-  reply(asking, frame.request, consumers_.cancel(asking, frame.consumer).map([] { return wire::Map(); }));
+  const Result<Queue*> orphan = consumers_.cancel(asking, frame.consumer);
+  if (orphan && *orphan != nullptr) removal_.remove(**orphan);
+  reply(asking, frame.request, orphan.map([](Queue*) { return wire::Map(); }));
 }
 
 void Engine::apply(SessionId session, const wire::Settle& frame, const Now& now) {
@@ -86,6 +89,7 @@ bool Engine::finish_turn(const Now& now) {
   const bool more_leases = leases_.expire(now, kDueMax, [&](Lease& lease) { consumers_.expire(lease, now); });
   const bool more_delays = messages_.wake(now, kDueMax);
   const bool more_expired = messages_.expire(now, kExpiredMax, [&](Message& message) { dead_letters_.expire(message, now); });
+  publisher_.admit_blocked(now);
   consumers_.tell_losses();
   if (!deliveries_paused_ && !more_expired) dispatcher_.dispatch(now);
   publisher_.confirm();
@@ -95,15 +99,17 @@ bool Engine::finish_turn(const Now& now) {
 std::optional<std::uint64_t> Engine::next_due_ms() {
   const std::optional<std::uint64_t> lease = leases_.next_ms();
   const std::optional<std::uint64_t> delay = messages_.next_ms();
-  if (!lease || !delay) return lease ? lease : delay;
-  return std::min(*lease, *delay);
+  const std::optional<std::uint64_t> blocked = publisher_.next_ms();
+  constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  const std::uint64_t first = std::min({lease.value_or(kNever), delay.value_or(kNever), blocked.value_or(kNever)});
+  return first == kNever ? std::nullopt : std::optional<std::uint64_t>(first);
 }
 
 wire::Map Engine::totals() const {
   std::uint64_t ready = 0;
   std::uint64_t delayed = 0;
   std::uint64_t leased = 0;
-  Counters counters = admin_.retired();
+  Counters counters = removal_.retired();
   for (const auto& [name, queue] : queues_.by_name()) {
     ready += queue->ready_count;
     delayed += queue->delayed_count;
@@ -114,6 +120,7 @@ wire::Map Engine::totals() const {
   wire::Map map;
   map.set("queues", static_cast<std::uint64_t>(queues_.size()))
       .set("consumers", consumers_.count())
+      .set("bindings", static_cast<std::uint64_t>(topics_.size()))
       .set("ready", ready)
       .set("delayed", delayed)
       .set("leased", leased)

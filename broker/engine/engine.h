@@ -29,7 +29,9 @@
 #include "engine/publisher.h"
 #include "engine/queue_table.h"
 #include "engine/records.h"
+#include "engine/removal.h"
 #include "engine/settler.h"
+#include "engine/topic_index.h"
 #include "wire/frames.h"
 
 namespace sluice::engine {
@@ -90,6 +92,7 @@ class Engine {
   bool deliveries_paused_ = false;
   QueueTable queues_;
   Leases leases_;
+  TopicIndex topics_;
   Dispatcher dispatcher_;
   Messages messages_;
   DeadLetters dead_letters_;
@@ -97,6 +100,7 @@ class Engine {
   Consumers consumers_;
   Settler settler_;
   Publisher publisher_;
+  Removal removal_;
   Admin admin_;
   ProducerTable producers_;
   absl::flat_hash_map<std::uint64_t, std::unique_ptr<Peer>> peers_;  // by SessionId; never iterated

@@ -6,9 +6,8 @@
 
 namespace sluice::engine {
 
-Message& Messages::publish(Queue& queue, const wire::PublishMessage& published, const Now& now) {
-  Message& message = *Message::make(published.payload, published.headers);
-  message.id = MessageId{next_id_++};
+void Messages::publish(Queue& queue, Message& message, MessageId id, const wire::PublishMessage& published, const Now& now) {
+  message.id = id;
   message.published_ms = now.wall_ms;
   message.priority = published.priority;
   append(queue, message);
@@ -23,7 +22,6 @@ Message& Messages::publish(Queue& queue, const wire::PublishMessage& published, 
     wheel_.set(message, now.steady_ms + published.delay_ms);
     records_.enqueued(message, now.wall_ms + published.delay_ms);
   }
-  return message;
 }
 
 void Messages::release(Message& message) {

@@ -23,8 +23,10 @@ class Messages {
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
 
-  // A new message at the end of the queue, to be delivered after `delay_ms`.
-  Message& publish(Queue& queue, const wire::PublishMessage& published, const Now& now);
+  // The number of the next publish; all copies of it share it.
+  MessageId next_id() { return MessageId{next_id_++}; }
+  // A new message at the end of the queue; takes it over. Of `options` what is not in the message: priority, delay, time to live.
+  void publish(Queue& queue, Message& message, MessageId id, const wire::PublishMessage& options, const Now& now);
   // A leased message comes back. REQUIRES: its lease is closed.
   void release(Message& message);
   void delay(Message& message, const Now& now, std::uint64_t wait_ms);

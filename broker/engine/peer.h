@@ -25,6 +25,8 @@ struct Peer {
   wire::Confirm confirm;       // of this turn
   std::uint64_t unconfirmed_messages = 0;
   std::uint64_t unconfirmed_bytes = 0;
+  std::uint64_t blocked_messages = 0;  // of the unconfirmed: those that wait for room in a queue
+  std::uint64_t blocked_bytes = 0;
   bool confirms = false;       // on the publisher's list of this turn
   absl::btree_map<std::uint64_t, std::unique_ptr<Consumer>> consumers;
   std::vector<std::unique_ptr<Consumer>> cancelled;  // that may still hold leases

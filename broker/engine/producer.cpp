@@ -18,11 +18,43 @@ std::optional<std::uint64_t> Producer::find(std::uint64_t sequence) const {
 void Producer::accepted(std::uint64_t sequence, std::uint64_t id) {
   add_accepted(runs_, sequence, id);
   decided(sequence);
+  forget_old();
+}
+
+void Producer::refused(std::uint64_t sequence, const wire::ErrorBody& error) {
+  add_refused(refused_, sequence, error);
+  decided(sequence);
+  forget_old();
+}
+
+const wire::ErrorBody* Producer::find_refused(std::uint64_t sequence) const {
+  for (auto run = refused_.rbegin(); run != refused_.rend(); ++run)
+    if (sequence >= run->first_sequence && sequence - run->first_sequence < run->count) return &run->error;
+  return nullptr;
+}
+
+void Producer::forget_old() {
   // A sequence may be as large as 2^64-1: what is compared are distances.
-  const auto too_old = [this](const wire::Accepted& run) {
+  const auto too_old = [this](const auto& run) {
     return last_ - (run.first_sequence + (run.count - 1)) > kRememberedMax;
   };
-  while (too_old(runs_.front())) runs_.pop_front();
+  while (!runs_.empty() && too_old(runs_.front())) runs_.pop_front();
+  while (!refused_.empty() && too_old(refused_.front())) refused_.pop_front();
+}
+
+void Producer::block(std::uint64_t sequence, Blocked& blocked) {
+  blocked_.emplace(sequence, &blocked);
+  decided(sequence);
+}
+
+Blocked* Producer::find_blocked(std::uint64_t sequence) const {
+  const auto found = blocked_.find(sequence);
+  return found == blocked_.end() ? nullptr : found->second;
+}
+
+Blocked* Producer::blocked_of(const Peer& peer) const {
+  const auto found = std::ranges::find_if(blocked_, [&](const auto& entry) { return entry.second->peer == &peer; });
+  return found == blocked_.end() ? nullptr : found->second;
 }
 
 void Producer::decided(std::uint64_t sequence) {

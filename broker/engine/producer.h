@@ -1,12 +1,13 @@
 #pragma once
 // engine/producer.h: what a producer has published, so that a resend is enqueued once.
 //
-// Shapes   the highest sequence decided, and the ids of the accepted ones of the last kRememberedMax sequences, as runs.
+// Shapes   the highest sequence decided, and of the last kRememberedMax sequences what became of each, as runs.
 // Threads  one.
 // Source   spec/protocol.md section 7.
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include "engine/blocked.h"
 #include "wire/frames.h"
 
 namespace sluice::engine {
@@ -33,6 +35,19 @@ void add_accepted(Runs& runs, std::uint64_t sequence, std::uint64_t id) {
   runs.push_back({sequence, id, 1});
 }
 
+// The same for refused ones.
+template <class Runs>
+void add_refused(Runs& runs, std::uint64_t sequence, const wire::ErrorBody& error) {
+  if (!runs.empty()) {
+    wire::Refused& last = runs.back();
+    if (sequence == last.first_sequence + last.count && last.error.code == error.code && last.error.text == error.text) {
+      ++last.count;
+      return;
+    }
+  }
+  runs.push_back({sequence, 1, error});
+}
+
 class Producer {
  public:
   std::uint64_t last_sequence() const { return last_; }
@@ -41,14 +56,28 @@ class Producer {
   // The id it was accepted under before.
   std::optional<std::uint64_t> find(std::uint64_t sequence) const;
   void accepted(std::uint64_t sequence, std::uint64_t id);
-  void refused(std::uint64_t sequence) { decided(sequence); }
+  void refused(std::uint64_t sequence, const wire::ErrorBody& error);
+  // The error it was refused with before: a sequence has one answer, however often it is asked for.
+  const wire::ErrorBody* find_refused(std::uint64_t sequence) const;
+
+  // Sequences whose outcome waits for room in a queue.
+  void block(std::uint64_t sequence, Blocked& blocked);
+  void unblock(std::uint64_t sequence) { blocked_.erase(sequence); }
+  Blocked* find_blocked(std::uint64_t sequence) const;
+  // The first one that answers to this session, or nullptr.
+  Blocked* blocked_of(const Peer& peer) const;
+  // Every sequence up to here is decided.
+  std::uint64_t decided_up_to() const { return blocked_.empty() ? last_ : blocked_.begin()->first - 1; }
 
  private:
   void decided(std::uint64_t sequence);
+  void forget_old();
 
   std::uint64_t last_ = 0;
   bool known_ = false;
   std::deque<wire::Accepted> runs_;
+  std::deque<wire::Refused> refused_;
+  std::map<std::uint64_t, Blocked*> blocked_;
 };
 
 // Producers that named themselves in HELLO. Those without a session are kept until kIdleMax newer ones are idle.

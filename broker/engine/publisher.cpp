@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/dead_letters.h"
+#include "base/check.h"
+#include "engine/topic_pattern.h"
 #include "wire/errors.h"
 
 namespace sluice::engine {
@@ -10,11 +11,24 @@ namespace {
 
 // Time that a refused producer is asked to wait: long enough to be no busy loop, short enough not to be felt.
 constexpr std::uint64_t kRetryAfterMs = 100;
+constexpr std::uint64_t kTopicDedupWindowMs = 120'000;
 
-std::string full_text(const Queue& queue) {
-  return "queue " + queue.name + " is at its limit: max_messages " + std::to_string(queue.policy.max_messages) +
-         ", max_bytes " + std::to_string(queue.policy.max_bytes) + " (0: none)";
+wire::ErrorBody full_error(const Queue& queue) {
+  return wire::error_body({ErrorCode::queue_full,
+                           "queue " + queue.name + " is at its limit: max_messages " +
+                               std::to_string(queue.policy.max_messages) + ", max_bytes " +
+                               std::to_string(queue.policy.max_bytes) + " (0: none)",
+                           kRetryAfterMs});
 }
+
+wire::ErrorBody keys_full_error(std::string_view target) {
+  return wire::error_body({ErrorCode::dedup_limit,
+                           std::to_string(DedupKeys::kKeysMax) + " deduplication keys are remembered for " +
+                               std::string(target) + ", the limit",
+                           kRetryAfterMs});
+}
+
+std::uint64_t size_of(const wire::PublishMessage& message) { return message.payload.size() + message.headers.size(); }
 
 }  // namespace
 
@@ -25,46 +39,44 @@ void Publisher::publish(Peer& peer, const wire::Publish& frame, const Now& now) 
                              std::to_string(peer.producer->last_sequence()) + ": what is between is missing";
     return refuse(peer, frame.first_sequence, count, wire::error_body(ErrorCode::sequence_gap, text));
   }
-  if (frame.kind == wire::PublishKind::topic)
-    return refuse(peer, frame.first_sequence, count, wire::error_body(ErrorCode::unsupported, "this broker has no topics"));
-  Queue* queue = queues_.find(frame.queue);
-  for (std::uint64_t i = 0; i < count; ++i)
-    publish_one(peer, frame.queue, queue, frame.first_sequence + i, frame.messages[i], now);
+  Target target{frame.queue, frame.kind, {}};
+  for (std::uint64_t i = 0; i < count; ++i) publish_one(peer, target, frame.first_sequence + i, frame.messages[i], now);
   answers(peer);
 }
 
-void Publisher::publish_one(Peer& peer, std::string_view name, Queue*& queue, std::uint64_t sequence,
-                            const wire::PublishMessage& message, const Now& now) {
+void Publisher::publish_one(Peer& peer, Target& target, std::uint64_t sequence, const wire::PublishMessage& message,
+                            const Now& now) {
   if (sequence <= peer.producer->last_sequence()) {
     if (const auto id = peer.producer->find(sequence)) {
-      if (queue != nullptr) ++queue->counters.deduplicated;
+      if (Queue* const queue = target.kind == wire::PublishKind::queue ? queues_.find(target.name) : nullptr)
+        ++queue->counters.deduplicated;
       return add_accepted(peer.confirm.accepted, sequence, *id);
+    }
+    if (const wire::ErrorBody* const error = peer.producer->find_refused(sequence))
+      return add_refused(peer.confirm.refused, sequence, *error);
+    // It waits already: the answer goes to the session that asked last.
+    if (Blocked* const waiting = peer.producer->find_blocked(sequence)) {
+      hand_over(*waiting, peer);
+      return;
     }
   }
   if (const auto error = check(peer, message)) return refuse_one(peer, sequence, *error);
-  if (queue == nullptr) {
-    const Result<Queue*> made = queues_.get_or_create(name);
-    if (!made) return refuse_one(peer, sequence, wire::error_body(made.error()));
-    queue = *made;
-  }
-  if (is_full(*queue, message.payload.size() + message.headers.size())) {
-    ++queue->counters.refused;
-    return refuse_one(peer, sequence, wire::error_body({ErrorCode::queue_full, full_text(*queue), kRetryAfterMs}));
-  }
-  const Message& published = messages_.publish(*queue, message, now);
   peer.unconfirmed_messages += 1;
-  peer.unconfirmed_bytes += published.size();
-  peer.producer->accepted(sequence, raw(published.id));
-  add_accepted(peer.confirm.accepted, sequence, raw(published.id));
+  peer.unconfirmed_bytes += size_of(message);
+  if (target.queues.empty()) {
+    if (const auto error = find_queues(target)) return refuse_one(peer, sequence, *error);
+  }
+  if (Queue* const full = decide(peer, target, sequence, message, now, nullptr))
+    block(peer, target, *full, sequence, message, now);
 }
 
+// What is wrong with the message itself, wherever it goes.
 std::optional<wire::ErrorBody> Publisher::check(const Peer& peer, const wire::PublishMessage& message) const {
-  const std::uint64_t bytes = message.payload.size() + message.headers.size();
+  const std::uint64_t bytes = size_of(message);
   if (bytes > message_bytes_max_)
     return wire::error_body(ErrorCode::frame_too_large, "payload and headers have " + std::to_string(bytes) +
                                                             " bytes, at most " + std::to_string(message_bytes_max_) +
                                                             " are allowed");
-  if (!message.dedup_key.empty()) return wire::error_body(ErrorCode::unsupported, "dedup_key: needs the feature 'dedup'");
   // One message larger than the whole window may still pass alone.
   const bool over = peer.unconfirmed_messages >= window_.messages ||
                     (peer.unconfirmed_messages > 0 && peer.unconfirmed_bytes + bytes > window_.bytes);
@@ -72,6 +84,124 @@ std::optional<wire::ErrorBody> Publisher::check(const Peer& peer, const wire::Pu
     return wire::error_body(ErrorCode::publish_window, "more than " + std::to_string(window_.messages) + " messages or " +
                                                            std::to_string(window_.bytes) + " bytes unconfirmed");
   return std::nullopt;
+}
+
+std::optional<wire::ErrorBody> Publisher::find_queues(Target& target) {
+  if (target.kind == wire::PublishKind::topic) {
+    if (auto error = topic_error(target.name)) return wire::error_body(ErrorCode::bad_topic, *std::move(error));
+    topics_.match(target.name, target.queues);
+    if (target.queues.empty())
+      return wire::error_body(ErrorCode::no_route, "no queue is bound to a pattern of " + std::string(target.name));
+    return std::nullopt;
+  }
+  const Result<Queue*> queue = queues_.get_or_create(target.name);
+  if (!queue) return wire::error_body(queue.error());
+  target.queues = {*queue};
+  return std::nullopt;
+}
+
+Publisher::Remembered Publisher::remembered(Target& target, std::string_view key) {
+  if (key.empty()) return {};
+  if (target.kind == wire::PublishKind::topic) {
+    std::string scoped(target.name);  // a topic holds no space: no two of topic and key look alike
+    return {&topic_keys_, kTopicDedupWindowMs, scoped.append(" ").append(key)};
+  }
+  Queue& queue = *target.queues.front();
+  if (queue.policy.dedup_window_ms == 0) return {};
+  if (queue.keys == nullptr) queue.keys = std::make_unique<DedupKeys>();
+  return {queue.keys.get(), queue.policy.dedup_window_ms, std::string(key)};
+}
+
+Queue* Publisher::decide(Peer& peer, Target& target, std::uint64_t sequence, const wire::PublishMessage& message,
+                         const Now& now, const Blocked* waited) {
+  const Remembered memory = remembered(target, message.dedup_key);
+  if (memory.keys != nullptr) {
+    if (const auto id = memory.keys->find(memory.key, memory.window_ms, now)) {
+      for (Queue* queue : target.queues) ++queue->counters.deduplicated;
+      accept_one(peer, sequence, *id);
+      return nullptr;
+    }
+    if (memory.keys->full()) {
+      refuse_one(peer, sequence, keys_full_error(target.name));
+      return nullptr;
+    }
+  }
+  // First whether all take it, then all get it: a topic's queues get it together or not at all.
+  const std::uint64_t bytes = size_of(message);
+  Queue* waits_for = nullptr;
+  for (Queue* queue : target.queues) {
+    const Room room = room_in(*queue, bytes, waited);
+    if (room == Room::no) {
+      ++queue->counters.refused;
+      refuse_one(peer, sequence, full_error(*queue));
+      return nullptr;
+    }
+    if (room == Room::wait && waits_for == nullptr) waits_for = queue;
+  }
+  if (waits_for != nullptr) return waits_for;
+  for (Queue* queue : target.queues) SLUICE_CHECK(make_room(*queue, bytes, now));
+  const MessageId id = enqueue(target, message, now);
+  if (memory.keys != nullptr) memory.keys->add(memory.key, id, now);
+  accept_one(peer, sequence, id);
+  return nullptr;
+}
+
+// `waited`: the publish that stands first in line there, if it is that one's turn.
+Publisher::Room Publisher::room_in(const Queue& queue, std::uint64_t bytes, const Blocked* waited) const {
+  const bool behind_others = !queue.blocked.empty() && (waited == nullptr || queue.blocked.begin()->second.get() != waited);
+  if (!behind_others && !is_full(queue, bytes)) return Room::yes;
+  if (queue.policy.max_bytes != 0 && bytes > queue.policy.max_bytes) return Room::no;  // never fits
+  switch (queue.policy.overflow) {
+    case Overflow::reject: return Room::no;
+    case Overflow::block: return Room::wait;
+    case Overflow::drop_oldest:
+    case Overflow::dead_letter_oldest: break;
+  }
+  // Enough of those that are not leased, counted before any of them goes.
+  std::uint64_t messages = queue.count();
+  std::uint64_t held_bytes = queue.bytes;
+  for (const Message* message = queue.first; message != nullptr; message = message->queue_next) {
+    if (message->state != MessageState::leased) {
+      messages -= 1;
+      held_bytes -= message->size();
+    }
+    const bool fits = (queue.policy.max_messages == 0 || messages < queue.policy.max_messages) &&
+                      (queue.policy.max_bytes == 0 || held_bytes + bytes <= queue.policy.max_bytes);
+    if (fits) return Room::yes;
+  }
+  return Room::no;
+}
+
+bool Publisher::make_room(Queue& queue, std::uint64_t bytes, const Now& now) {
+  Message* message = queue.first;
+  while (message != nullptr && is_full(queue, bytes)) {
+    Message* const next = message->queue_next;
+    if (message->state != MessageState::leased) {
+      if (queue.policy.overflow == Overflow::dead_letter_oldest && !queue.dead_letters) {
+        dead_letters_.bury(*message, DeadReason::overflow, now);
+      } else {
+        messages_.end(*message, Ended::dropped);
+      }
+    }
+    message = next;
+  }
+  return !is_full(queue, bytes);
+}
+
+MessageId Publisher::enqueue(const Target& target, const wire::PublishMessage& message, const Now& now) {
+  const MessageId id = messages_.next_id();
+  if (target.queues.size() == 1) {
+    messages_.publish(*target.queues.front(), *Message::make(message.payload, message.headers), id, message, now);
+    return id;
+  }
+  Body& body = *Body::make(message.payload, message.headers);
+  for (Queue* queue : target.queues) messages_.publish(*queue, *Message::make(body), id, message, now);
+  return id;
+}
+
+void Publisher::accept_one(Peer& peer, std::uint64_t sequence, MessageId id) {
+  peer.producer->accepted(sequence, raw(id));
+  add_accepted(peer.confirm.accepted, sequence, raw(id));
 }
 
 void Publisher::refuse(Peer& peer, std::uint64_t first_sequence, std::uint64_t count, const wire::ErrorBody& error) {
@@ -82,14 +212,94 @@ void Publisher::refuse(Peer& peer, std::uint64_t first_sequence, std::uint64_t c
 void Publisher::refuse_one(Peer& peer, std::uint64_t sequence, const wire::ErrorBody& error) {
   ++refused_;
   // After a gap the missing ones may still come: they are not decided.
-  if (!peer.producer->leaves_gap(sequence)) peer.producer->refused(sequence);
-  auto& runs = peer.confirm.refused;
-  const bool continues = !runs.empty() && sequence == runs.back().first_sequence + runs.back().count &&
-                         runs.back().error.code == error.code && runs.back().error.text == error.text;
-  if (continues) {
-    ++runs.back().count;
-  } else {
-    runs.push_back({sequence, 1, error});
+  if (!peer.producer->leaves_gap(sequence)) peer.producer->refused(sequence, error);
+  add_refused(peer.confirm.refused, sequence, error);
+}
+
+void Publisher::block(Peer& peer, const Target& target, Queue& queue, std::uint64_t sequence,
+                      const wire::PublishMessage& message, const Now& now) {
+  auto blocked = std::make_unique<Blocked>();
+  blocked->peer = &peer;
+  blocked->queue = &queue;
+  blocked->order = next_order_++;
+  blocked->sequence = sequence;
+  blocked->target = target.name;
+  blocked->kind = target.kind;
+  blocked->payload = message.payload;
+  blocked->headers = message.headers;
+  blocked->dedup_key = message.dedup_key;
+  blocked->message = message;
+  blocked->message.payload = blocked->payload;
+  blocked->message.headers = blocked->headers;
+  blocked->message.dedup_key = blocked->dedup_key;
+  blocked_wheel_.set(*blocked, now.steady_ms + queue.policy.block_timeout_ms);
+  peer.producer->block(sequence, *blocked);
+  peer.blocked_messages += 1;
+  peer.blocked_bytes += blocked->size();
+  blocked_queues_.emplace(queue.name, &queue);
+  queue.blocked.emplace(blocked->order, std::move(blocked));
+}
+
+void Publisher::hand_over(Blocked& blocked, Peer& to) {
+  blocked.peer->blocked_messages -= 1;
+  blocked.peer->blocked_bytes -= blocked.size();
+  blocked.peer = &to;
+  to.blocked_messages += 1;
+  to.blocked_bytes += blocked.size();
+}
+
+// Out of the queue's line; the answer is the caller's next step.
+std::unique_ptr<Blocked> Publisher::unblock(Blocked& blocked) {
+  Queue& queue = *blocked.queue;
+  Peer& peer = *blocked.peer;
+  blocked_wheel_.cancel(blocked);
+  peer.producer->unblock(blocked.sequence);
+  peer.blocked_messages -= 1;
+  peer.blocked_bytes -= blocked.size();
+  const auto at = queue.blocked.find(blocked.order);
+  std::unique_ptr<Blocked> taken = std::move(at->second);
+  queue.blocked.erase(at);
+  if (queue.blocked.empty()) blocked_queues_.erase(queue.name);
+  return taken;
+}
+
+void Publisher::admit_blocked(const Now& now) {
+  blocked_wheel_.advance(now.steady_ms, ~std::size_t{0}, [&](Blocked& late) {
+    blocked_wheel_.set(late, late.when_ms);  // unblock() takes it off again
+    Peer& peer = *late.peer;
+    const wire::ErrorBody error = full_error(*late.queue);
+    ++late.queue->counters.refused;
+    const std::unique_ptr<Blocked> taken = unblock(late);
+    refuse_one(peer, taken->sequence, error);
+    answers(peer);
+  });
+  std::vector<Queue*> queues;
+  for (const auto& [name, queue] : blocked_queues_) queues.push_back(queue);
+  for (Queue* queue : queues) admit_blocked(*queue, now);
+}
+
+void Publisher::admit_blocked(Queue& queue, const Now& now) {
+  while (!queue.blocked.empty()) {
+    Blocked& first = *queue.blocked.begin()->second;
+    if (is_full(queue, first.size()) && queue.policy.overflow == Overflow::block) return;
+    Peer& peer = *first.peer;
+    Target target{first.target, first.kind, {}};
+    if (auto error = find_queues(target)) {
+      const std::unique_ptr<Blocked> taken = unblock(first);
+      refuse_one(peer, taken->sequence, *error);
+    } else if (Queue* const full = decide(peer, target, first.sequence, first.message, now, &first)) {
+      if (full == &queue) return;
+      // Room here, but not in another queue of the topic: there it waits on, for what is left of its time.
+      const std::uint64_t until_ms = first.when_ms;
+      const std::unique_ptr<Blocked> taken = unblock(first);
+      block(peer, target, *full, taken->sequence, taken->message, now);
+      Blocked& moved = *full->blocked.rbegin()->second;
+      blocked_wheel_.cancel(moved);
+      blocked_wheel_.set(moved, until_ms);
+    } else {
+      unblock(first);
+    }
+    answers(peer);
   }
 }
 
@@ -101,19 +311,31 @@ void Publisher::answers(Peer& peer) {
 
 void Publisher::confirm() {
   for (Peer* peer : confirming_) {
-    peer->confirm.up_to = peer->producer->last_sequence();
+    peer->confirms = false;
+    peer->unconfirmed_messages = peer->blocked_messages;
+    peer->unconfirmed_bytes = peer->blocked_bytes;
+    peer->confirm.up_to = peer->producer->decided_up_to();
+    // Nothing to tell yet: everything of this turn waits.
+    if (peer->confirm.accepted.empty() && peer->confirm.refused.empty()) continue;
     effects_.confirm(peer->session, peer->confirm);
     peer->confirm.accepted.clear();
     peer->confirm.refused.clear();
-    peer->unconfirmed_messages = 0;
-    peer->unconfirmed_bytes = 0;
-    peer->confirms = false;
   }
   confirming_.clear();
 }
 
 void Publisher::forget(Peer& peer) {
   if (peer.confirms) std::erase(confirming_, &peer);
+  while (Blocked* const blocked = peer.producer->blocked_of(peer)) unblock(*blocked);
+}
+
+void Publisher::forget(Queue& queue) {
+  while (!queue.blocked.empty()) {
+    Peer& peer = *queue.blocked.begin()->second->peer;
+    const std::unique_ptr<Blocked> taken = unblock(*queue.blocked.begin()->second);
+    refuse_one(peer, taken->sequence, wire::error_body(ErrorCode::queue_deleted, "queue " + queue.name + " was deleted"));
+    answers(peer);
+  }
 }
 
 }  // namespace sluice::engine

@@ -4,12 +4,16 @@
 // Threads  one.
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
+#include "engine/blocked.h"
 #include "engine/counters.h"
+#include "engine/dedup_keys.h"
 #include "engine/message.h"
 #include "engine/policy.h"
 #include "engine/ready_list.h"
@@ -74,6 +78,9 @@ struct Queue {
   std::uint64_t alone_count = 0;              // consumers that hold a suspect
   std::vector<Consumer*> touched;             // load or credit changed since the last dispatch
   bool dirty = false;                         // on the dispatcher's list
+  std::map<std::uint64_t, std::unique_ptr<Blocked>> blocked;  // publishes that wait for room, in order
+  std::unique_ptr<DedupKeys> keys;            // made by need
+  bool exclusive = false;                     // made for one consumer of a topic, and goes with it
 
   std::uint64_t count() const { return ready_count + delayed_count + leased_count; }
 };

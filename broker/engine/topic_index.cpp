@@ -41,7 +41,8 @@ std::vector<std::string_view> TopicIndex::patterns(const Queue& queue) const {
 
 BindingPage TopicIndex::page(const BindingFilter& filter, std::size_t limit) const {
   // No pattern is empty, so the key of a name alone is less than all bindings of the queue.
-  const Key after = std::max({Key{filter.after_queue, filter.after_pattern}, Key{filter.queue, {}}, Key{filter.queue_prefix, {}}});
+  const Key after =
+      std::max({Key{filter.after_queue, filter.after_pattern}, Key{filter.queue, {}}, Key{filter.queue_prefix, {}}});
   BindingPage page;
   for (auto at = bindings_.upper_bound(after); at != bindings_.end(); ++at) {
     const std::string_view name = at->queue->name;

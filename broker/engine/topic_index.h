@@ -1,9 +1,9 @@
 #pragma once
 // engine/topic_index.h: all bindings of queues to patterns: in order, to be listed, and as a tree, to be matched.
 //
-// Units    Memory of a binding, beside the queue: about 60 bytes and its pattern's text (that only if it has more than 15
-//          bytes) in the order, 24 to 32 in the node; and for each beginning that no other pattern shares about 120 for the
-//          node and its edge, for each word that no other pattern has about 80.
+// Units    Memory of a binding, beside the queue, as measured with 100,000 of them: 60 bytes where many queues share a
+//          pattern, 200 with a last word of its own, 300 for one like `orders.eu.customer-4711.#` (a word, two nodes and a
+//          long text of its own). Of what is unbound up to 200 bytes are kept, for those to come.
 // Threads  one.
 // Owns     the patterns; not the queues: remove_all() before one goes. A queue's name must not change.
 // Source   spec/topics.md.
@@ -70,7 +70,9 @@ class TopicIndex {
     static Key key_of(const Binding& binding) { return {binding.queue->name, binding.pattern}; }
     static const Key& key_of(const Key& key) { return key; }
     template <class A, class B>
-    bool operator()(const A& a, const B& b) const { return key_of(a) < key_of(b); }
+    bool operator()(const A& a, const B& b) const {
+      return key_of(a) < key_of(b);
+    }
   };
 
   absl::btree_set<Binding, InOrder> bindings_;

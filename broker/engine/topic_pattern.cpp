@@ -28,7 +28,8 @@ std::optional<std::string> wildcard_error(std::string_view pattern, std::size_t 
   const bool begins = at == 0 || pattern[at - 1] == '.';
   const bool ends = at + 1 == pattern.size() || pattern[at + 1] == '.';
   if (!begins || !ends)
-    return "in a pattern a wildcard is a whole word, this one has " + shown(pattern[at]) + " beside other text" + at_byte(at);
+    return "in a pattern a wildcard is a whole word, this one has " + shown(pattern[at]) + " beside other text" +
+           at_byte(at);
   if (pattern[at] == '#' && at + 1 != pattern.size())
     return "in a pattern # is the last word, this one goes on after the one" + at_byte(at);
   return std::nullopt;
@@ -53,7 +54,8 @@ std::optional<std::string> pattern_error(std::string_view pattern) {
     const char c = pattern[i];
     if (is_word_byte(c) || c == '.') continue;
     if (!is_wildcard(c))
-      return "a pattern has letters, digits, . _ : @ - and the wildcards * and # only, this one has " + shown(c) + at_byte(i);
+      return "a pattern has letters, digits, . _ : @ - and the wildcards * and # only, this one has " + shown(c) +
+             at_byte(i);
     if (auto error = wildcard_error(pattern, i)) return error;
   }
   return std::nullopt;

@@ -1,8 +1,8 @@
 #pragma once
 // engine/topic_pattern.h: the rules for topics and patterns, and what matches what.
 //
-// Place    the words themselves, without an index: engine/topic_index.h answers for many patterns at once, and its tests
-//          compare it with matches().
+// Place    The words themselves, without an index: engine/topic_index.h answers for many patterns at once, and its
+//          tests compare it with matches().
 // Source   spec/topics.md sections 1 and 2.
 
 #include <cstddef>

@@ -52,9 +52,8 @@ void TopicTrie::match(std::string_view topic, std::vector<Queue*>& out) {
     collect(node, out);
   }
   if (sets_collected_ < 2) return;  // it came in order
-  std::ranges::sort(out, ByName());
-  const auto twice = std::ranges::unique(out);
-  out.erase(twice.begin(), twice.end());
+  std::sort(out.begin(), out.end(), ByName());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
 // From the nodes of one level to their children that take `word`.

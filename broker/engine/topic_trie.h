@@ -1,12 +1,12 @@
 #pragma once
 // engine/topic_trie.h: which queues are bound to a pattern that matches a topic.
 //
-// Place    below engine/topic_index.h, which knows all bindings in order.
-// Shapes   A tree of words, a node for each beginning of a pattern. Children by name are found in one table for all nodes,
-//          by the numbers of node and word; `*` and `#` are fields of the node.
-// Cost     A match walks the tree a word at a time with all nodes that the words so far lead to: at most two for each of the
-//          level before, never one twice, so never more steps than the tree has nodes. It allocates nothing once its
-//          vectors have grown. Nodes without queues and children go at once.
+// Place    Below engine/topic_index.h, which knows all bindings in order.
+// Shapes   A tree of words, a node for each beginning of a pattern. Children by name are found in one table for all
+//          nodes, by the numbers of node and word; `*` and `#` are fields of the node.
+// Cost     A match walks the tree a word at a time with all nodes that the words so far lead to: at most two for each
+//          of the level before, never one twice, so never more steps than the tree has nodes. It allocates nothing
+//          once its vectors have grown. Nodes without queues and children go at once.
 // Threads  one.
 // Owns     nothing of the queues: one must be removed from all its patterns before it goes.
 // Source   spec/topics.md section 2.
@@ -42,8 +42,8 @@ class TopicTrie {
   std::size_t edge_count() const { return children_.size(); }
 
  private:
-  using NodeIndex = std::uint32_t;  // 0 is the root, and as a child: none
-  using WordNumber = std::uint32_t; // from 1; 0 is a word that no pattern has
+  using NodeIndex = std::uint32_t;   // 0 is the root, and as a child: none
+  using WordNumber = std::uint32_t;  // from 1; 0 is a word that no pattern has
 
   struct ByName {
     bool operator()(const Queue* a, const Queue* b) const { return a->name < b->name; }

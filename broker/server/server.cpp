@@ -185,6 +185,7 @@ void Server::open_session(const io::Received& received, const wire::Hello& hello
   welcome.credit_messages_max = options_.engine.credit.messages_max;
   welcome.credit_bytes_max = options_.engine.credit.bytes_max;
   welcome.sync = journal_.sync();
+  welcome.features = {"dedup", "topics", "ttl"};
   welcome.producer_sequence = engine_.open_session(session.id, hello.producer);
   outbox_.open(session.id, route);
   ++counters_.sessions_opened;

@@ -67,8 +67,16 @@ void ten_matches_of_one_pattern(benchmark::State& state) {
 
 void ten_matches_of_ten_patterns(benchmark::State& state) {
   Bindings bindings;
-  const char* const patterns[] = {"#", "*.#", "*.*.*.*", "orders.#", "orders.*.*.paid", "orders.eu.#", "orders.eu.*.*",
-                                  "orders.eu.*.paid", "orders.eu.customer-4711.#", "orders.eu.customer-4711.paid"};
+  const char* const patterns[] = {"#",
+                                  "*.#",
+                                  "*.*.*.*",
+                                  "orders.#",
+                                  "orders.*.*.paid",
+                                  "orders.eu.#",
+                                  "orders.eu.*.*",
+                                  "orders.eu.*.paid",
+                                  "orders.eu.customer-4711.#",
+                                  "orders.eu.customer-4711.paid"};
   int number = 0;
   for (const char* const pattern : patterns) bindings.bind("subscriber-" + std::to_string(number++), pattern);
   measure(state, bindings, 10);
