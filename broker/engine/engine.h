@@ -79,6 +79,7 @@ class Engine {
   // From now on nothing is handed out: the broker drains.
   void pause_deliveries() { deliveries_paused_ = true; }
   std::uint64_t message_bytes() const { return messages_.bytes(); }
+  std::uint64_t consumers_of(SessionId session) { return peer(session).consumers.size(); }
   std::uint64_t live_leases() const { return leases_.live(); }
 
   // For server.info: counts and counters of all queues, also of deleted ones.

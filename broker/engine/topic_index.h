@@ -2,8 +2,8 @@
 // engine/topic_index.h: all bindings of queues to patterns: in order, to be listed, and as a tree, to be matched.
 //
 // Units    Memory of a binding, beside the queue, as measured with 100,000 of them: 60 bytes where many queues share a
-//          pattern, 200 with a last word of its own, 300 for one like `orders.eu.customer-4711.#` (a word, two nodes and a
-//          long text of its own). Of what is unbound up to 200 bytes are kept, for those to come.
+//          pattern, 200 with a last word of its own, 300 for one like `orders.eu.customer-4711.#` (a word, two nodes
+//          and a long text of its own). Of what is unbound up to 200 bytes are kept, for those to come.
 // Threads  one.
 // Owns     the patterns; not the queues: remove_all() before one goes. A queue's name must not change.
 // Source   spec/topics.md.

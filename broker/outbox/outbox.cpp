@@ -141,6 +141,11 @@ void Outbox::lose(Line& line, Lost why) {
   lost_.push_back({line.session, why});
 }
 
+std::uint64_t Outbox::bytes(SessionId session) const {
+  const auto found = lines_.find(raw(session));
+  return found == lines_.end() ? 0 : found->second->bytes;
+}
+
 std::vector<LostSession> Outbox::take_lost() { return std::exchange(lost_, {}); }
 
 }  // namespace sluice::outbox

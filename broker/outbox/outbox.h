@@ -67,6 +67,8 @@ class Outbox final : public engine::Effects {
   // Some peer did not take its frames: send_through() is to be called again soon.
   bool has_blocked() const { return blocked_; }
   std::uint64_t bytes() const { return bytes_; }
+  // What waits for one session.
+  std::uint64_t bytes(SessionId session) const;
 
  private:
   struct Frame {

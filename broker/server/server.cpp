@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "wire/errors.h"
 
@@ -16,6 +17,7 @@ constexpr std::size_t kTurnBytesMax = 2 * 1024 * 1024;
 constexpr std::int64_t kBlockedRetryMs = 5;
 constexpr std::uint64_t kStallMs = 500;
 constexpr std::uint32_t kPeerLogLinesASecond = 10;
+constexpr std::uint64_t kSessionsListMax = 500;  // of up to 700 bytes: fits any frame
 
 template <class... Handlers>
 struct Overloaded : Handlers... {
@@ -54,6 +56,8 @@ bool Server::turn() {
   outbox_.seal(journal_.last());
   busy_ = more_frames || more_due;
   send();
+  for (const SessionId id : std::exchange(closing_, {}))
+    if (sessions_.find(id) != nullptr) end_session(id, ErrorCode::closed_by_operator, "an operator closed this session");
   memory_.look(engine_.message_bytes());
   return !drained();
 }
@@ -253,19 +257,76 @@ void Server::apply(session::Session& session, const wire::ClientFrame& frame) {
              frame);
 }
 
+// The verbs that concern connections and the process; all others are the engine's.
 void Server::request(session::Session& session, const wire::Request& asked) {
-  if (asked.verb != "server.info") return engine_.apply(session.id, asked, now());
+  struct VerbRow {
+    std::string_view name;
+    Result<wire::Map> (Server::*run)(const session::Session&, engine::Arguments&);
+  };
+  static constexpr VerbRow kVerbs[] = {
+      {"server.info", &Server::info},
+      {"server.drain", &Server::drain},
+      {"session.list", &Server::list_sessions},
+      {"session.close", &Server::close_session_on_request},
+  };
+  const auto verb = std::ranges::find(kVerbs, std::string_view(asked.verb), &VerbRow::name);
+  if (verb == std::end(kVerbs)) return engine_.apply(session.id, asked, now());
+  const SessionId asker = session.id;  // it may close itself
+  engine::Arguments arguments(asked.arguments);
+  Result<wire::Map> result = (this->*verb->run)(session, arguments);
   wire::Reply reply;
   reply.request = asked.request;
-  if (asked.arguments.empty()) {
-    reply.result = info(session);
+  if (result) {
+    reply.result = *std::move(result);
   } else {
-    reply.error = wire::error_body(ErrorCode::bad_field, asked.arguments.entries().front().first + ": no argument of this verb");
+    reply.error = wire::error_body(result.error());
   }
-  outbox_.reply(session.id, reply);
+  outbox_.reply(asker, reply);
 }
 
-wire::Map Server::info(const session::Session& session) const {
+Result<wire::Map> Server::drain(const session::Session&, engine::Arguments& arguments) {
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  if (!drain_.draining()) stop();
+  return wire::Map();
+}
+
+Result<wire::Map> Server::list_sessions(const session::Session&, engine::Arguments& arguments) {
+  const std::uint64_t after = arguments.whole("after", 0, 0, ~std::uint64_t{0});
+  const std::uint64_t limit = arguments.whole("limit", kSessionsListMax, 1, kSessionsListMax);
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  wire::Array found;
+  bool more = false;
+  for (const SessionId id : sessions_.ids(SessionId{after})) {
+    more = found.size() == limit;
+    if (more) break;
+    const session::Session& listed = *sessions_.find(id);
+    found.emplace_back(wire::Map()
+                           .set("session", raw(id))
+                           .set("client", listed.client)
+                           .set("agent", listed.agent)
+                           .set("consumers", engine_.consumers_of(id))
+                           .set("connected_ms", time_.steady_ms - listed.opened_ms)
+                           .set("idle_ms", time_.steady_ms - std::min(listed.heard_ms, time_.steady_ms))
+                           .set("outbox_bytes", outbox_.bytes(id)));
+  }
+  wire::Map result;
+  result.set("sessions", std::move(found)).set("more", more);
+  return result;
+}
+
+// At the end of the turn, so that an answer to the session itself still leaves.
+Result<wire::Map> Server::close_session_on_request(const session::Session&, engine::Arguments& arguments) {
+  const std::uint64_t number = arguments.whole("session", 0, 1, ~std::uint64_t{0});
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  const bool known = number != 0 && sessions_.find(SessionId{number}) != nullptr;
+  if (known) closing_.push_back(SessionId{number});
+  wire::Map result;
+  result.set("closed", known);
+  return result;
+}
+
+Result<wire::Map> Server::info(const session::Session& session, engine::Arguments& arguments) {
+  if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
   wire::Map map = engine_.totals();
   wire::Map counters = *map.find("counters")->get_if<wire::Map>();
   counters_.add_to(counters);

@@ -66,7 +66,10 @@ class Server {
 
   void apply(session::Session& session, const wire::ClientFrame& frame);
   void request(session::Session& session, const wire::Request& request);
-  wire::Map info(const session::Session& session) const;
+  Result<wire::Map> info(const session::Session& session, engine::Arguments& arguments);
+  Result<wire::Map> drain(const session::Session& session, engine::Arguments& arguments);
+  Result<wire::Map> list_sessions(const session::Session& session, engine::Arguments& arguments);
+  Result<wire::Map> close_session_on_request(const session::Session& session, engine::Arguments& arguments);
   bool refused_by_drain(session::Session& session, const wire::ClientFrame& frame);
   bool drained();
 
@@ -88,6 +91,7 @@ class Server {
   io::Time time_;               // of this turn
   std::uint64_t started_ms_;
   std::uint64_t records_seen_ = 0;
+  std::vector<SessionId> closing_;  // at the end of the turn
   bool busy_ = false;  // there is more to do: the next turn must not wait
 };
 

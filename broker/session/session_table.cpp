@@ -15,7 +15,7 @@ Session& SessionTable::open(std::string_view route, int connection, std::uint64_
   opened.route = route;
   opened.connection = connection;
   opened.heartbeat_ms = heartbeat_ms;
-  opened.heard_ms = opened.told_ms = now_ms;
+  opened.opened_ms = opened.heard_ms = opened.told_ms = now_ms;
   SLUICE_CHECK(by_route_.emplace(opened.route, &opened).second);
   if (connection >= 0) by_connection_[connection] = &opened;
   by_id_.emplace(raw(opened.id), std::move(session));
@@ -49,10 +49,10 @@ Session* SessionTable::find_connection(int connection) {
   return found == by_connection_.end() ? nullptr : found->second;
 }
 
-std::vector<SessionId> SessionTable::ids() const {
+std::vector<SessionId> SessionTable::ids(SessionId after) const {
   std::vector<SessionId> ids;
   ids.reserve(by_id_.size());
-  for (const auto& [id, session] : by_id_) ids.push_back(SessionId{id});
+  for (auto at = by_id_.upper_bound(raw(after)); at != by_id_.end(); ++at) ids.push_back(SessionId{at->first});
   return ids;
 }
 

@@ -30,8 +30,8 @@ class SessionTable {
   Session* find(SessionId id);
   Session* find_connection(int connection);
   std::size_t size() const { return by_id_.size(); }
-  // In order of number.
-  std::vector<SessionId> ids() const;
+  // In order of number, those behind `after`.
+  std::vector<SessionId> ids(SessionId after = SessionId{0}) const;
 
   // Who has been silent for three heartbeats, and to whom it is time to send one.
   struct Due {

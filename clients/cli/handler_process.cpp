@@ -190,14 +190,15 @@ HandlerResult HandlerProcesses::run(const HandlerRun& run) {
   open_pipe(error, child_error);
   set_nonblocking(input);
   set_nonblocking(error);
-  const pid_t child =
-      spawn_shell(command_, run, SpawnSettings(child_input.get(), child_error.get(), run.stdout_to_stderr));
-  child_input.reset();
-  child_error.reset();
+  pid_t child = -1;
   {
+    // Started under the lock: terminate_all() must not miss a command that runs already.
     const std::lock_guard lock(mutex_);
+    child = spawn_shell(command_, run, SpawnSettings(child_input.get(), child_error.get(), run.stdout_to_stderr));
     running_.insert(child);
   }
+  child_input.reset();
+  child_error.reset();
   const Descriptor process(open_process(child));
   if (!process.open()) refuse("pidfd_open", errno);
   LastLine last;

@@ -12,9 +12,13 @@ namespace {
 
 using internal::Completion;
 
-void publish_to(internal::ClientCore& core, std::string_view queue, std::string_view payload,
+void publish_to(internal::ClientCore& core, std::string_view target, std::string_view payload,
                 const PublishOptions& options, Completion completion) {
-  internal::check_queue_name(queue);
+  if (options.to_topic) {
+    internal::check_topic(target);
+  } else {
+    internal::check_queue_name(target);
+  }
   wire::PublishMessage message;
   message.payload = payload;
   wire::Buffer headers;
@@ -27,13 +31,25 @@ void publish_to(internal::ClientCore& core, std::string_view queue, std::string_
   }
   if (options.priority) message.priority = internal::checked_priority(*options.priority);
   message.delay_ms = internal::checked_delay(options.delay);
-  core.publisher().publish(queue, message, std::move(completion));
+  if (options.ttl) message.ttl_ms = internal::checked_ttl(*options.ttl);
+  internal::check_dedup_key(options.dedup_key);
+  message.dedup_key = options.dedup_key;
+  const auto kind = options.to_topic ? wire::PublishKind::topic : wire::PublishKind::queue;
+  core.publisher().publish({target, kind}, message, std::move(completion));
 }
 
 wire::Map named(std::string_view queue) {
   internal::check_queue_name(queue);
   wire::Map map;
   map.set("name", queue);
+  return map;
+}
+
+wire::Map binding(std::string_view queue, std::string_view pattern) {
+  internal::check_queue_name(queue);
+  internal::check_pattern(pattern);
+  wire::Map map;
+  map.set("queue", queue).set("pattern", pattern);
   return map;
 }
 
@@ -121,6 +137,56 @@ ServerInfo Client::server_info() {
   const wire::Map result = core_->call("server.info", {});
   return internal::to_server_info(result);
 }
+
+QueueInfo Client::edit_queue(std::string_view queue, const QueuePolicy& policy) {
+  wire::Map arguments = named(queue);
+  arguments.set("policy", internal::to_wire(policy));
+  return internal::to_queue_info(core_->call("queue.edit", std::move(arguments)));
+}
+
+QueueInfo Client::pause_queue(std::string_view queue) {
+  return internal::to_queue_info(core_->call("queue.pause", named(queue)));
+}
+
+QueueInfo Client::resume_queue(std::string_view queue) {
+  return internal::to_queue_info(core_->call("queue.resume", named(queue)));
+}
+
+bool Client::bind(std::string_view queue, std::string_view pattern) {
+  return internal::to_bool(core_->call("bind.add", binding(queue, pattern)), "added");
+}
+
+bool Client::unbind(std::string_view queue, std::string_view pattern) {
+  return internal::to_bool(core_->call("bind.remove", binding(queue, pattern)), "removed");
+}
+
+BindingList Client::list_bindings(std::string_view queue, std::string_view prefix, const Binding& after,
+                                  std::uint64_t limit) {
+  wire::Map arguments;
+  arguments.set("queue", queue).set("prefix", prefix).set("after_queue", after.queue);
+  arguments.set("after_pattern", after.pattern).set("limit", limit);
+  return internal::to_binding_list(core_->call("bind.list", std::move(arguments)));
+}
+
+ConsumerList Client::list_consumers(std::string_view queue, std::string_view after, std::uint64_t limit) {
+  wire::Map arguments;
+  arguments.set("queue", queue).set("after", after).set("limit", limit);
+  return internal::to_consumer_list(core_->call("consumer.list", std::move(arguments)));
+}
+
+SessionList Client::list_sessions(std::uint64_t after, std::uint64_t limit) {
+  wire::Map arguments;
+  arguments.set("after", after).set("limit", limit);
+  return internal::to_session_list(core_->call("session.list", std::move(arguments)));
+}
+
+bool Client::close_session(std::uint64_t session) {
+  wire::Map arguments;
+  arguments.set("session", session);
+  return internal::to_bool(core_->call("session.close", std::move(arguments)), "closed");
+}
+
+void Client::drain_server() { core_->call("server.drain", {}); }
 
 void Client::on_state(StateCallback callback) { core_->on_state(std::move(callback)); }
 void Client::close() { core_->close(); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "convert.h"
 #include "errors.h"
 
 namespace sluice::internal {
@@ -123,7 +124,7 @@ wire::Consume ConsumerCore::declare(std::uint64_t request) {
   const std::uint64_t messages = options_.prefetch - std::min<std::uint64_t>(held_, options_.prefetch);
   const std::uint64_t bytes = options_.prefetch_bytes - std::min(held_bytes_, options_.prefetch_bytes);
   bytes_owed_ = held_bytes_ - std::min(held_bytes_, options_.prefetch_bytes);
-  return {request, number_, queue_, messages, bytes};
+  return {request, number_, queue_, messages, bytes, options_.topic, to_wire(options_.policy)};
 }
 
 wire::Cancel ConsumerCore::cancel(std::uint64_t request) {

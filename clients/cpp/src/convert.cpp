@@ -28,6 +28,12 @@ std::string to_string(const wire::Map& map, std::string_view key) {
   return {};
 }
 
+std::optional<std::string> find_text(const wire::Map& map, std::string_view key) {
+  const wire::Value* const value = map.find(key);
+  const auto* const text = value == nullptr ? nullptr : value->get_if<std::string>();
+  return text == nullptr ? std::nullopt : std::optional(*text);
+}
+
 std::map<std::string, std::uint64_t> to_counters(const wire::Map& map) {
   std::map<std::string, std::uint64_t> counters;
   for (const auto& [key, value] : map.entries()) {
@@ -58,6 +64,11 @@ QueuePolicy to_policy(const wire::Map& map) {
   policy.max_messages = find_uint(map, "max_messages");
   policy.max_bytes = find_uint(map, "max_bytes");
   policy.dead_letter_max = find_uint(map, "dead_letter_max");
+  policy.overflow = find_text(map, "overflow");
+  policy.block_timeout_ms = find_uint(map, "block_timeout_ms");
+  policy.ttl_ms = find_uint(map, "ttl_ms");
+  policy.on_expiry = find_text(map, "on_expiry");
+  policy.dedup_window_ms = find_uint(map, "dedup_window_ms");
   return policy;
 }
 
@@ -91,7 +102,33 @@ MessageInfo to_message(const wire::Map& map) {
   message.releases = to_uint(map, "releases");
   message.error = to_string(map, "error");
   message.dead = to_dead(map);
+  message.expires_ms = find_uint(map, "expires_ms");
   return message;
+}
+
+Binding to_binding(const wire::Map& map) { return {to_string(map, "queue"), to_string(map, "pattern")}; }
+
+ConsumerInfo to_consumer(const wire::Map& map) {
+  ConsumerInfo consumer;
+  consumer.queue = to_string(map, "queue");
+  consumer.session = to_uint(map, "session");
+  consumer.consumer = to_uint(map, "consumer");
+  consumer.held = to_uint(map, "held");
+  consumer.credit_messages = to_uint(map, "credit_messages");
+  consumer.credit_bytes = to_uint(map, "credit_bytes");
+  return consumer;
+}
+
+SessionInfo to_session(const wire::Map& map) {
+  SessionInfo session;
+  session.session = to_uint(map, "session");
+  session.client = to_string(map, "client");
+  session.agent = to_string(map, "agent");
+  session.consumers = to_uint(map, "consumers");
+  session.connected_ms = to_uint(map, "connected_ms");
+  session.idle_ms = to_uint(map, "idle_ms");
+  session.outbox_bytes = to_uint(map, "outbox_bytes");
+  return session;
 }
 
 template <class T>
@@ -127,6 +164,11 @@ wire::Map to_wire(const QueuePolicy& policy) {
   set_if(map, "max_messages", policy.max_messages);
   set_if(map, "max_bytes", policy.max_bytes);
   set_if(map, "dead_letter_max", policy.dead_letter_max);
+  set_if(map, "overflow", policy.overflow);
+  set_if(map, "block_timeout_ms", policy.block_timeout_ms);
+  set_if(map, "ttl_ms", policy.ttl_ms);
+  set_if(map, "on_expiry", policy.on_expiry);
+  set_if(map, "dedup_window_ms", policy.dedup_window_ms);
   return map;
 }
 
@@ -153,6 +195,7 @@ QueueInfo to_queue_info(const wire::Map& map) {
   info.bytes = to_uint(map, "bytes");
   info.policy = to_policy(to_map(map, "policy"));
   info.durable = to_bool(to_map(map, "policy"), "durable");
+  info.paused = to_bool(map, "paused");
   info.counters = to_counters(to_map(map, "counters"));
   return info;
 }
@@ -163,6 +206,18 @@ QueueList to_queue_list(const wire::Map& map) {
 
 MessageList to_message_list(const wire::Map& map) {
   return {to_list<MessageInfo>(map, "messages", to_message), to_bool(map, "more")};
+}
+
+BindingList to_binding_list(const wire::Map& map) {
+  return {to_list<Binding>(map, "bindings", to_binding), to_bool(map, "more")};
+}
+
+ConsumerList to_consumer_list(const wire::Map& map) {
+  return {to_list<ConsumerInfo>(map, "consumers", to_consumer), to_bool(map, "more")};
+}
+
+SessionList to_session_list(const wire::Map& map) {
+  return {to_list<SessionInfo>(map, "sessions", to_session), to_bool(map, "more")};
 }
 
 ServerInfo to_server_info(const wire::Map& map) {

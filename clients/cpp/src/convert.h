@@ -17,6 +17,9 @@ wire::Map to_wire(std::string_view dead_letter_queue, const ReplayOptions& optio
 QueueInfo to_queue_info(const wire::Map& map);
 QueueList to_queue_list(const wire::Map& map);
 MessageList to_message_list(const wire::Map& map);
+BindingList to_binding_list(const wire::Map& map);
+ConsumerList to_consumer_list(const wire::Map& map);
+SessionList to_session_list(const wire::Map& map);
 ServerInfo to_server_info(const wire::Map& map);
 DeadLetter to_dead_letter(const wire::Map& map);
 std::uint64_t to_uint(const wire::Map& map, std::string_view key);

@@ -34,8 +34,7 @@ ClientCore::ClientCore(const std::string& url, const ClientOptions& options)
 ClientCore::~ClientCore() { close(); }
 
 std::shared_ptr<ConsumerCore> ClientCore::consume(std::string_view queue, const ConsumeOptions& options) {
-  check_queue_name(queue);
-  check_consume_options(options);
+  check_consume(queue, options);
   auto consumer = std::make_shared<ConsumerCore>(consumers_.next_number(), queue, options, options_.close_timeout,
                                                  wake_, callbacks_);
   {

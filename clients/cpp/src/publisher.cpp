@@ -8,10 +8,16 @@
 namespace sluice::internal {
 namespace {
 
-// More than a frame's head and one message's options take beside payload, headers and queue name.
-constexpr std::size_t kFrameOverheadMax = 96;
+// More than a frame's head and one message's options take beside their texts and bytes: 41 and 74 at most.
+constexpr std::size_t kFrameOverheadMax = 128;
 
+// As the broker's window counts.
 std::size_t size_of(const wire::PublishMessage& message) { return message.payload.size() + message.headers.size(); }
+
+// No frame of this message alone is larger.
+std::size_t frame_bytes_bound(PublishTarget target, const wire::PublishMessage& message) {
+  return size_of(message) + message.dedup_key.size() + target.name.size() + kFrameOverheadMax;
+}
 
 }  // namespace
 
@@ -23,16 +29,17 @@ Publisher::Publisher(const ClientOptions& options, std::shared_ptr<Wake> wake, s
       bytes_max_(options.unconfirmed_bytes_max),
       batch_messages_max_(options.batch_messages_max) {}
 
-void Publisher::publish(std::string_view queue, const wire::PublishMessage& message, Completion completion) {
+void Publisher::publish(PublishTarget target, const wire::PublishMessage& message, Completion completion) {
   const std::size_t bytes = size_of(message);
   Lock lock(mutex_);
   wait_for_room(lock, bytes);
-  check_frame_size(queue, message);
-  if (!joins_open_batch(queue, bytes)) {
+  check_frame_size(target, message);
+  if (!joins_open_batch(target, message)) {
     close_open_batch();
-    open_queue_ = queue;
+    open_name_ = target.name;
+    open_kind_ = target.kind;
     open_.first_sequence = next_sequence_;
-    writer_.begin(queue, next_sequence_);
+    writer_.begin(target.name, next_sequence_, target.kind);
   }
   writer_.append(message);
   if (completion.index() != 0) open_.waiting.push_back({open_.count, std::move(completion)});
@@ -61,11 +68,11 @@ void Publisher::wait_for_room(Lock& lock, std::size_t bytes) {
   if (failure_) throw *failure_;
 }
 
-void Publisher::check_frame_size(std::string_view queue, const wire::PublishMessage& message) const {
-  if (frame_bytes_max_ == 0 || size_of(message) + queue.size() + kFrameOverheadMax <= frame_bytes_max_) return;
+void Publisher::check_frame_size(PublishTarget target, const wire::PublishMessage& message) const {
+  if (frame_bytes_max_ == 0 || frame_bytes_bound(target, message) <= frame_bytes_max_) return;
   // Near the limit only the frame itself tells.
   wire::PublishWriter alone;
-  alone.begin(queue, next_sequence_);
+  alone.begin(target.name, next_sequence_, target.kind);
   alone.append(message);
   const std::size_t bytes = alone.finish().size();
   if (bytes <= frame_bytes_max_) return;
@@ -73,10 +80,10 @@ void Publisher::check_frame_size(std::string_view queue, const wire::PublishMess
                                                    std::to_string(frame_bytes_max_) + " are allowed");
 }
 
-bool Publisher::joins_open_batch(std::string_view queue, std::size_t bytes) const {
-  if (open_.count == 0 || queue != open_queue_ || open_.bytes + bytes > bytes_max_) return false;
-  const std::size_t frame_bytes = writer_.bytes() + bytes + queue.size() + kFrameOverheadMax;
-  return frame_bytes <= frame_bytes_max_ || frame_bytes_max_ == 0;
+bool Publisher::joins_open_batch(PublishTarget target, const wire::PublishMessage& message) const {
+  if (open_.count == 0 || target.name != open_name_ || target.kind != open_kind_) return false;
+  if (open_.bytes + size_of(message) > bytes_max_) return false;
+  return frame_bytes_max_ == 0 || writer_.bytes() + frame_bytes_bound(target, message) <= frame_bytes_max_;
 }
 
 void Publisher::close_open_batch() {

@@ -2,7 +2,7 @@
 // clients/cpp/publisher.h: publishes -> batches -> PUBLISH frames, and what became of them.
 //
 // Place    callers -> [publisher] -> I/O thread -> broker, and CONFIRM back.
-// Shapes   A batch is one frame for one queue. Its bytes are kept until each of its sequences is decided, and sent again as they are.
+// Shapes   A batch is one frame for one target, a queue or a topic. Its bytes are kept until each of its sequences is decided, and sent again as they are.
 // Threads  the first group any thread; the second the I/O thread.
 // Source   spec/protocol.md section 7.
 //
@@ -32,13 +32,19 @@ namespace sluice::internal {
 // Who is told: nobody (flush() tells), a future or a callback.
 using Completion = std::variant<std::monostate, std::promise<Receipt>, Client::PublishCallback>;
 
+// Where a publish goes.
+struct PublishTarget {
+  std::string_view name;
+  wire::PublishKind kind = wire::PublishKind::queue;
+};
+
 class Publisher {
  public:
   Publisher(const ClientOptions& options, std::shared_ptr<Wake> wake, std::shared_ptr<Callbacks> callbacks);
 
   // Blocks while too much is unconfirmed. Throws frame_too_large, and the failure after stop() or fail_all().
-  // REQUIRES: a good queue name, and good headers.
-  void publish(std::string_view queue, const wire::PublishMessage& message, Completion completion);
+  // REQUIRES: a good name for its kind, and a message that can be encoded.
+  void publish(PublishTarget target, const wire::PublishMessage& message, Completion completion);
   void flush(std::optional<Milliseconds> timeout);
   // No publishes from now on.
   void stop(const ClientError& error);
@@ -85,8 +91,8 @@ class Publisher {
 
   using Lock = std::unique_lock<std::mutex>;
   void wait_for_room(Lock& lock, std::size_t bytes);
-  void check_frame_size(std::string_view queue, const wire::PublishMessage& message) const;
-  bool joins_open_batch(std::string_view queue, std::size_t bytes) const;
+  void check_frame_size(PublishTarget target, const wire::PublishMessage& message) const;
+  bool joins_open_batch(PublishTarget target, const wire::PublishMessage& message) const;
   void close_open_batch();
   void request_wake();
   void take_batches();
@@ -111,7 +117,8 @@ class Publisher {
   std::condition_variable decided_;
   wire::PublishWriter writer_;  // the open batch ...
   Batch open_;                  // ... and what is known of it
-  std::string open_queue_;
+  std::string open_name_;
+  wire::PublishKind open_kind_ = wire::PublishKind::queue;
   std::vector<Batch> closed_;  // not yet taken by the I/O thread
   std::uint64_t next_sequence_ = 1;
   std::uint64_t decided_below_ = 1;  // every sequence below is decided

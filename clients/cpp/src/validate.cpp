@@ -4,13 +4,16 @@
 #include <array>
 #include <string>
 
+#include "convert.h"
 #include "errors.h"
 #include "wire/codec.h"
+#include "wire/utf8.h"
 
 namespace sluice::internal {
 namespace {
 
 constexpr std::size_t kQueueNameBytesMax = 255;
+constexpr std::size_t kTopicBytesMax = 255;  // of a pattern too
 constexpr std::size_t kClientNameBytesMax = 255;
 constexpr Milliseconds kHeartbeatMin{100};
 constexpr Milliseconds kHeartbeatMax{60'000};
@@ -43,6 +46,35 @@ void check_positive(const char* name, Milliseconds value) {
   if (value <= Milliseconds(0)) refuse(std::string(name) + " must be above 0 ms, got " + std::to_string(value.count()));
 }
 
+// No word is empty, and each consists of what queue names have; or is a wildcard, if `wildcards`, # only as the last one.
+bool are_words(std::string_view text, bool wildcards) {
+  if (text.empty() || text.size() > kTopicBytesMax) return false;
+  for (;;) {
+    const std::size_t dot = text.find('.');
+    const std::string_view word = text.substr(0, dot);
+    const bool last = dot == std::string_view::npos;
+    const bool plain = !word.empty() &&
+                       std::ranges::all_of(word, [](char c) { return kQueueNameBytes[static_cast<unsigned char>(c)]; });
+    if (!plain && !(wildcards && (word == "*" || (word == "#" && last)))) return false;
+    if (last) return true;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+[[noreturn]] void refuse_topic(std::string_view text, const std::string& rule) {
+  throw make_error(ErrorCode::bad_topic,
+                   quoted(text) + " (" + std::to_string(text.size()) + " bytes) is not a " + rule);
+}
+
+std::uint64_t checked_time(const char* name, Milliseconds value, std::int64_t min) {
+  const std::int64_t ms = value.count();
+  if (ms < min || static_cast<std::uint64_t>(ms) > wire::kDelayMsMax) {
+    refuse(std::string(name) + " must be " + std::to_string(min) + " to " + std::to_string(wire::kDelayMsMax) +
+           " ms (10 years), got " + std::to_string(ms));
+  }
+  return static_cast<std::uint64_t>(ms);
+}
+
 }  // namespace
 
 void check_queue_name(std::string_view name) {
@@ -53,6 +85,19 @@ void check_queue_name(std::string_view name) {
   throw make_error(ErrorCode::bad_queue_name, quoted(name) + " (" + std::to_string(name.size()) +
                                                   " bytes) is not a queue name: 1 to 255 bytes of A-Z a-z " +
                                                   "0-9 . _ : @ -, the first one a letter, a digit or _");
+}
+
+void check_topic(std::string_view topic) {
+  if (are_words(topic, false)) return;
+  refuse_topic(topic, "topic: 1 to 255 bytes, words of A-Z a-z 0-9 _ : @ - divided by dots, none of them empty");
+}
+
+void check_pattern(std::string_view pattern) {
+  if (are_words(pattern, true)) return;
+  refuse_topic(
+      pattern,
+      "pattern: 1 to 255 bytes, words of A-Z a-z 0-9 _ : @ - divided by dots, none of them empty; a word may be " +
+          std::string("*, the last one #"));
 }
 
 void check_url(std::string_view url) {
@@ -94,7 +139,15 @@ void check_client_options(const ClientOptions& options) {
   if (options.unconfirmed_messages_max == 0) refuse("unconfirmed_messages_max must be at least 1, got 0");
 }
 
-void check_consume_options(const ConsumeOptions& options) {
+void check_consume(std::string_view queue, const ConsumeOptions& options) {
+  if (options.topic.empty()) {
+    check_queue_name(queue);
+    if (!to_wire(options.policy).empty()) refuse("policy is for a topic's queue only; a named queue is declared");
+  } else {
+    if (!queue.empty())
+      refuse("the queue must be empty with a topic, got " + quoted(queue) + "; a named queue is bound");
+    check_pattern(options.topic);
+  }
   if (options.prefetch == 0 || options.prefetch > kPrefetchMax) {
     refuse("prefetch must be 1 to 65535 messages, got " + std::to_string(options.prefetch));
   }
@@ -113,6 +166,14 @@ void check_encoded_headers(std::string_view headers) {
   if (const auto map = wire::decode_map(headers); !map) throw make_error(ErrorCode::bad_headers, map.error().text);
 }
 
+void check_dedup_key(std::string_view key) {
+  if (key.size() > wire::kDedupKeyBytesMax) {
+    refuse("dedup_key must have at most " + std::to_string(wire::kDedupKeyBytesMax) + " bytes, got " +
+           std::to_string(key.size()));
+  }
+  if (!wire::valid_utf8(key)) refuse("dedup_key must be UTF-8, got " + quoted(key));
+}
+
 void check_lease(Milliseconds lease) {
   const auto ms = static_cast<std::uint64_t>(lease.count());
   if (lease.count() >= 0 && ms >= wire::kLeaseMsMin && ms <= wire::kLeaseMsMax) return;
@@ -124,12 +185,7 @@ std::uint8_t checked_priority(int priority) {
   return static_cast<std::uint8_t>(priority);
 }
 
-std::uint64_t checked_delay(Milliseconds delay) {
-  const bool good = delay.count() >= 0 && static_cast<std::uint64_t>(delay.count()) <= wire::kDelayMsMax;
-  if (!good)
-    refuse("delay must be 0 to " + std::to_string(wire::kDelayMsMax) + " ms (10 years), got " +
-           std::to_string(delay.count()));
-  return static_cast<std::uint64_t>(delay.count());
-}
+std::uint64_t checked_delay(Milliseconds delay) { return checked_time("delay", delay, 0); }
+std::uint64_t checked_ttl(Milliseconds ttl) { return checked_time("ttl", ttl, 1); }
 
 }  // namespace sluice::internal

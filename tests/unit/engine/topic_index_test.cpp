@@ -254,8 +254,8 @@ TEST_CASE("topic index: a page can be of one queue, or of those whose names begi
   CHECK_FALSE(page.more);  // mail is another matter
 }
 
-// A thousand matches are far below the limit if one takes what it should, and do not end in the age of the universe if its
-// work doubles with each word; so the limit can be generous.
+// A thousand matches are far below the limit if one takes what it should, and do not end in the age of the universe if
+// its work doubles with each word; so the limit can be generous.
 void check_quick(TopicIndex& index, const std::string& topic, const Names& wanted) {
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 1'000; ++i) CHECK(matched(index, topic) == wanted);

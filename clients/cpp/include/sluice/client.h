@@ -58,6 +58,13 @@ struct PublishOptions {
   std::string_view encoded_headers;  // instead of headers: one MessagePack map, passed on byte for byte
   std::optional<int> priority;       // 0 to 9
   Milliseconds delay{0};
+  // 1 ms to 10 years; of this and the queue's ttl_ms the shorter one holds.
+  std::optional<Milliseconds> ttl;
+  // 1 to 255 bytes of UTF-8, empty: none. The queue drops another message of the same key within its dedup_window_ms.
+  std::string_view dedup_key;
+  // The first argument is a topic: each queue that is bound to a matching pattern gets the message, or none does. Refused with
+  // no_route if there is no such queue.
+  bool to_topic = false;
 };
 
 // What became of a publish.
@@ -82,6 +89,11 @@ struct QueuePolicy {
   std::optional<std::uint64_t> max_messages;
   std::optional<std::uint64_t> max_bytes;
   std::optional<std::uint64_t> dead_letter_max;
+  std::optional<std::string> overflow;            // reject, block, drop_oldest, dead_letter_oldest
+  std::optional<std::uint64_t> block_timeout_ms;  // for block
+  std::optional<std::uint64_t> ttl_ms;            // of every message; 0: none
+  std::optional<std::string> on_expiry;           // dead_letter, drop
+  std::optional<std::uint64_t> dedup_window_ms;   // 0: keys are not remembered
 };
 
 struct QueueInfo {
@@ -90,6 +102,7 @@ struct QueueInfo {
   QueuePolicy policy;  // every field set
   bool durable = false;
   std::map<std::string, std::uint64_t> counters;
+  bool paused = false;  // delivers nothing until resumed
 };
 
 // Why and how a message became a dead letter.
@@ -115,6 +128,7 @@ struct MessageInfo {
   std::uint64_t deliveries = 0, nacks = 0, expiries = 0, disconnects = 0, releases = 0;
   std::string error;
   std::optional<DeadLetter> dead;
+  std::optional<std::uint64_t> expires_ms;  // Unix time; only of a message with a time to live
 };
 
 struct QueueList {
@@ -123,6 +137,39 @@ struct QueueList {
 };
 struct MessageList {
   std::vector<MessageInfo> messages;
+  bool more = false;
+};
+// A queue gets what is published to a topic that its pattern matches.
+struct Binding {
+  std::string queue;
+  std::string pattern;
+  friend bool operator==(const Binding&, const Binding&) = default;
+};
+struct BindingList {
+  std::vector<Binding> bindings;  // in order of queue, then pattern
+  bool more = false;
+};
+struct ConsumerInfo {
+  std::string queue;
+  std::uint64_t session = 0;
+  std::uint64_t consumer = 0;  // unique within its session
+  std::uint64_t held = 0;      // leases
+  std::uint64_t credit_messages = 0, credit_bytes = 0;
+};
+struct ConsumerList {
+  std::vector<ConsumerInfo> consumers;  // in order of queue
+  bool more = false;
+};
+struct SessionInfo {
+  std::uint64_t session = 0;
+  std::string client;  // ClientOptions::name
+  std::string agent;   // its library and version
+  std::uint64_t consumers = 0;
+  std::uint64_t connected_ms = 0, idle_ms = 0;  // since HELLO, since something was last heard
+  std::uint64_t outbox_bytes = 0;               // waiting to be sent to it
+};
+struct SessionList {
+  std::vector<SessionInfo> sessions;  // in order of number
   bool more = false;
 };
 struct PurgeResult {
@@ -158,7 +205,8 @@ class Client {
 
   // --- Publishing. The payload is copied before the call returns. Single publishes are joined into batches by the
   // library. Blocks while the unconfirmed limit is reached, also while disconnected. Unconfirmed messages are sent
-  // again after a reconnect, without doubling. Throws bad_argument (queue name, sizes, priority) and closed.
+  // again after a reconnect, without doubling. Throws bad_queue_name, bad_topic, bad_argument (priority, times, dedup
+  // key), headers_too_large, bad_headers, frame_too_large and closed. `queue` is a topic if options.to_topic says so.
 
   // The future holds the receipt, or throws ClientError. The cheap ways are the two below.
   std::future<Receipt> publish(std::string_view queue, std::string_view payload, const PublishOptions& options = {});
@@ -190,6 +238,29 @@ class Client {
   MessageList peek(std::string_view queue, std::uint64_t limit = 10, std::uint64_t after = 0);
   ReplayResult replay(std::string_view dead_letter_queue, const ReplayOptions& options = {});
   ServerInfo server_info();
+
+  // Sets what is set in `policy`, and leaves the rest; at once, also for the messages that are there.
+  QueueInfo edit_queue(std::string_view queue, const QueuePolicy& policy);
+  // No deliveries until it is resumed; what is leased may still be settled, and publishing goes on.
+  QueueInfo pause_queue(std::string_view queue);
+  QueueInfo resume_queue(std::string_view queue);
+
+  // Patterns are words divided by dots, with * for any one word and # as the last for any number. Creates the queue if there is
+  // none. False: it was bound to it already.
+  bool bind(std::string_view queue, std::string_view pattern);
+  // False: it was not bound to it.
+  bool unbind(std::string_view queue, std::string_view pattern);
+  // Of one queue, of those whose name begins with `prefix`, or all. `after`: the last binding of the page before.
+  BindingList list_bindings(std::string_view queue = "", std::string_view prefix = "", const Binding& after = {},
+                            std::uint64_t limit = 1'000);
+  // Of one queue, or all. A page ends with the last consumer of a queue; `after`: the last queue of the page before.
+  ConsumerList list_consumers(std::string_view queue = "", std::string_view after = "", std::uint64_t limit = 1'000);
+  // `after`: the last session of the page before.
+  SessionList list_sessions(std::uint64_t after = 0, std::uint64_t limit = 500);
+  // Cuts a client off; it may connect again. False: there is no such session.
+  bool close_session(std::uint64_t session);
+  // Has the broker take nothing new, let what is leased be settled, and end. Returns when it has begun.
+  void drain_server();
 
   // --- The connection.
 

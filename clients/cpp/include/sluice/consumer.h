@@ -28,6 +28,11 @@ struct ConsumeOptions {
   std::uint64_t prefetch_bytes = 1024 * 1024;  // credit in bytes
   // Leases of held deliveries are extended by the library while the handler works, until this long in total; 0 = never.
   Milliseconds extend_up_to{0};
+  // Instead of a queue, whose name is empty then: a subscription without a name. The broker makes a queue of this consumer's
+  // own, bound to this pattern, and removes it with the consumer or its connection. After a reconnect there is a new one: what
+  // was published in between, or held, is missed. For a subscription that stays, Client::bind() a queue.
+  std::string topic;
+  QueuePolicy policy;  // of that queue; only with `topic`
 };
 
 // One delivery of one message. Move-only. Settled once; if it is destroyed unsettled, it is nacked with the reason "dropped
