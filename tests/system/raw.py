@@ -159,10 +159,10 @@ class RawClient:
 
     # --- publishing
 
-    def publish_nowait(self, queue, messages):
+    def publish_nowait(self, target, messages, kind=0):
         first = self.sequence + 1
         self.sequence += len(messages)
-        self.send(PUBLISH, queue, first, list(messages))
+        self.send(PUBLISH, target, first, list(messages), *([kind] if kind else []))
         return range(first, self.sequence + 1)
 
     def wait_confirms(self, sequences):
@@ -182,20 +182,26 @@ class RawClient:
         assert sequence not in self.decided, f"sequence {sequence} was decided twice"
         self.decided[sequence] = outcome
 
-    def publish(self, queue, *payloads, **options):
+    def publish(self, queue, *payloads, kind=0, **options):
         """Publishes and waits; the ids. Raises the first refusal."""
         messages = [[payload, options] if options else payload for payload in payloads]
-        outcomes = self.wait_confirms(self.publish_nowait(queue, messages))
+        outcomes = self.wait_confirms(self.publish_nowait(queue, messages, kind))
         for outcome in outcomes:
             if isinstance(outcome, BrokerError):
                 raise outcome
         return outcomes
 
+    def publish_topic(self, topic, *payloads, **options):
+        return self.publish(topic, *payloads, kind=1, **options)
+
+    def bind(self, queue, pattern):
+        return self.request("bind.add", queue=queue, pattern=pattern)["added"]
+
     # --- consuming
 
-    def consume(self, queue, messages=100, size=1 << 20):
+    def consume(self, queue, messages=100, size=1 << 20, **options):
         consumer, number = next(self.consumers), next(self.requests)
-        self.send(CONSUME, number, consumer, queue, messages, size)
+        self.send(CONSUME, number, consumer, queue, messages, size, *([options] if options else []))
         assert self.wait_reply(number) == {}
         return consumer
 

@@ -174,18 +174,6 @@ def test_beyond_the_publish_window_is_refused_and_the_session_goes_on(broker):
     assert all(isinstance(outcome, int) for outcome in outcomes[:window])
 
 
-def test_topics_ttl_and_dedup_refuse_by_name(broker):
-    client = broker.client()
-    client.send(raw.PUBLISH, "topic", 1, [b"x"], 1)
-    client.sequence = 1
-    assert client.wait_confirms([1])[0].name == "unsupported"
-    for key, value in [("ttl_ms", 5), ("dedup_key", "k")]:
-        [outcome] = client.wait_confirms(client.publish_nowait("q", [[b"x", {key: value}]]))
-        assert outcome.name in ("unsupported", "bad_field")
-        assert key.split("_")[0] in str(outcome)
-    assert client.barrier()["ready"] == 0
-
-
 def test_a_typing_error_in_an_option_does_not_publish(broker):
     client = broker.client()
     [outcome] = client.wait_confirms(client.publish_nowait("q", [[b"x", {"delay_msec": 1000}]]))
