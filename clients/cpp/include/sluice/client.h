@@ -58,9 +58,10 @@ struct PublishOptions {
   std::string_view encoded_headers;  // instead of headers: one MessagePack map, passed on byte for byte
   std::optional<int> priority;       // 0 to 9
   Milliseconds delay{0};
-  // 1 ms to 10 years; of this and the queue's ttl_ms the shorter one holds.
+  // 1 ms to 10 years from now; none: the queue's ttl_ms.
   std::optional<Milliseconds> ttl;
-  // 1 to 255 bytes of UTF-8, empty: none. The queue drops another message of the same key within its dedup_window_ms.
+  // 1 to 255 bytes of UTF-8, empty: none. Another message of the same key to the same queue (within its dedup_window_ms) or topic
+  // (2 minutes) is not enqueued; its receipt is that of the first.
   std::string_view dedup_key;
   // The first argument is a topic: each queue that is bound to a matching pattern gets the message, or none does. Refused with
   // no_route if there is no such queue.
@@ -91,7 +92,7 @@ struct QueuePolicy {
   std::optional<std::uint64_t> dead_letter_max;
   std::optional<std::string> overflow;            // reject, block, drop_oldest, dead_letter_oldest
   std::optional<std::uint64_t> block_timeout_ms;  // for block
-  std::optional<std::uint64_t> ttl_ms;            // of every message; 0: none
+  std::optional<std::uint64_t> ttl_ms;            // of messages without their own; 0: none
   std::optional<std::string> on_expiry;           // dead_letter, drop
   std::optional<std::uint64_t> dedup_window_ms;   // 0: keys are not remembered
 };
@@ -239,7 +240,7 @@ class Client {
   ReplayResult replay(std::string_view dead_letter_queue, const ReplayOptions& options = {});
   ServerInfo server_info();
 
-  // Sets what is set in `policy`, and leaves the rest; at once, also for the messages that are there.
+  // Sets what is set in `policy`, and leaves the rest. Holds at once; messages beyond a lowered limit stay.
   QueueInfo edit_queue(std::string_view queue, const QueuePolicy& policy);
   // No deliveries until it is resumed; what is leased may still be settled, and publishing goes on.
   QueueInfo pause_queue(std::string_view queue);
