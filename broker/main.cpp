@@ -111,9 +111,11 @@ int serve(const sluice::config::Loaded& loaded) {
   }
   if (isatty(STDERR_FILENO) != 0) print_start_block(addresses);
   sluice::server::Server server(server_options(settings), clock, router, journal, logger);
-  do {
+  using Next = sluice::server::Server::Next;
+  for (Next next = Next::look_for_signals; next != Next::stop; next = server.turn()) {
+    if (next != Next::look_for_signals) continue;
     for (std::uint32_t stops = signals.stops(); stops > 0; --stops) server.stop();
-  } while (server.turn());
+  }
   logger.info("server", "stopped");
   return 0;
 }

@@ -38,11 +38,17 @@ struct RouterEvents {
   std::uint64_t handshakes_failed = 0;
 };
 
+// What wait() found beside messages.
+struct Ready {
+  bool events = false;  // events() has something to tell
+  bool wake = false;    // the descriptor that wakes the loop can be read
+};
+
 class Router {
  public:
   virtual ~Router() = default;
-  // Until something can be received, an event came, a signal came, or `timeout_ms` went by (negative: no limit).
-  virtual void wait(std::int64_t timeout_ms) = 0;
+  // Until something can be received, something of Ready came, or `timeout_ms` went by (negative: no limit).
+  virtual Ready wait(std::int64_t timeout_ms) = 0;
   // False: nothing there.
   virtual bool receive(Received& received) = 0;
   virtual RouterEvents events() = 0;

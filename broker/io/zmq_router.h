@@ -28,7 +28,7 @@ class ZmqRouter final : public Router {
   // Returns the address with the port that was chosen for a port of 0.
   std::string bind(const std::string& address);
 
-  void wait(std::int64_t timeout_ms) override;
+  Ready wait(std::int64_t timeout_ms) override;
   bool receive(Received& received) override;
   RouterEvents events() override;
   SendResult send(const Route& route, wire::Buffer& frame) override;
@@ -40,6 +40,8 @@ class ZmqRouter final : public Router {
   zmq::context_t context_;
   zmq::socket_t router_;
   zmq::socket_t monitor_;
+  int router_fd_ = -1;
+  int monitor_fd_ = -1;
   zmq::message_t route_;
   zmq::message_t body_;
 };

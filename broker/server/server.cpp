@@ -16,6 +16,7 @@ constexpr std::size_t kTurnBytesMax = 2 * 1024 * 1024;
 // A peer that does not read is tried again this often: its socket gives no signal of its own.
 constexpr std::int64_t kBlockedRetryMs = 5;
 constexpr std::uint64_t kStallMs = 500;
+constexpr std::uint32_t kTurnsUnwaitedMax = 16;
 constexpr std::uint32_t kPeerLogLinesASecond = 10;
 constexpr std::uint64_t kSessionsListMax = 500;  // of up to 700 bytes: fits any frame
 
@@ -39,13 +40,9 @@ Server::Server(const ServerOptions& options, io::Clock& clock, io::Router& route
       time_(clock.now()),
       started_ms_(time_.steady_ms) {}
 
-bool Server::turn() {
-  const std::int64_t waits_ms = wait_ms();
-  router_.wait(waits_ms);
-  const std::uint64_t before_ms = time_.steady_ms;
-  time_ = clock_.now();
-  notice_stall(time_.steady_ms, waits_ms < 0 ? time_.steady_ms : before_ms + static_cast<std::uint64_t>(waits_ms));
-  handle_events();
+Server::Next Server::turn() {
+  const io::Ready ready = wait();
+  if (ready.events) handle_events();
   const bool more_frames = receive_frames();
   check_sessions();
   const bool more_due = engine_.finish_turn(now());
@@ -59,7 +56,22 @@ bool Server::turn() {
   for (const SessionId id : std::exchange(closing_, {}))
     if (sessions_.find(id) != nullptr) end_session(id, ErrorCode::closed_by_operator, "an operator closed this session");
   memory_.look(engine_.message_bytes());
-  return !drained();
+  if (drained()) return Next::stop;
+  return ready.wake ? Next::look_for_signals : Next::turn;
+}
+
+io::Ready Server::wait() {
+  io::Ready ready;
+  const std::uint64_t before_ms = time_.steady_ms;
+  const std::int64_t waits_ms = wait_ms();
+  // To look at descriptors costs as much as a small turn: while there is work it is done now and then.
+  if (!busy_ || ++turns_unwaited_ == kTurnsUnwaitedMax) {
+    ready = router_.wait(waits_ms);
+    turns_unwaited_ = 0;
+  }
+  time_ = clock_.now();
+  notice_stall(time_.steady_ms, waits_ms < 0 ? time_.steady_ms : before_ms + static_cast<std::uint64_t>(waits_ms));
+  return ready;
 }
 
 std::int64_t Server::wait_ms() {

@@ -42,12 +42,14 @@ class Server {
  public:
   Server(const ServerOptions& options, io::Clock& clock, io::Router& router, journal::Journal& journal, log::Logger& logger);
 
-  // One turn: waits until there is something to do, then does it. False: drained, stop.
-  bool turn();
+  enum class Next : std::uint8_t { turn, look_for_signals, stop };
+  // One turn: waits until there is something to do, then does it. Says what the caller is to do next; `stop`: drained.
+  Next turn();
   // A request to stop came: drain; the second one stops at once.
   void stop();
 
  private:
+  io::Ready wait();
   std::int64_t wait_ms();
   void notice_stall(std::uint64_t now_ms, std::uint64_t planned_ms);
   void handle_events();
@@ -93,6 +95,7 @@ class Server {
   std::uint64_t records_seen_ = 0;
   std::vector<SessionId> closing_;  // at the end of the turn
   bool busy_ = false;  // there is more to do: the next turn must not wait
+  std::uint32_t turns_unwaited_ = 0;
 };
 
 }  // namespace sluice::server

@@ -1,5 +1,6 @@
 #include "cli/message_json.h"
 
+#include "cli/policy.h"
 #include "cli/text.h"
 
 namespace sluice::cli {
@@ -44,20 +45,6 @@ Json json_of(const DeadLetter& dead) {
           {"dead_at_ms", dead.dead_at_ms}, {"counters", dead.counters}};
 }
 
-Json json_of(const QueuePolicy& policy) {
-  Json object = Json::object();
-  add_if_set(object, "lease_ms", policy.lease_ms);
-  add_if_set(object, "max_attempts", policy.max_attempts);
-  add_if_set(object, "backoff_initial_ms", policy.backoff.initial_ms);
-  add_if_set(object, "backoff_factor", policy.backoff.factor);
-  add_if_set(object, "backoff_max_ms", policy.backoff.max_ms);
-  add_if_set(object, "backoff_jitter", policy.backoff.jitter);
-  add_if_set(object, "max_messages", policy.max_messages);
-  add_if_set(object, "max_bytes", policy.max_bytes);
-  add_if_set(object, "dead_letter_max", policy.dead_letter_max);
-  return object;
-}
-
 Json json_of(const QueueInfo& queue) {
   Json policy = json_of(queue.policy);
   policy["durable"] = queue.durable;
@@ -69,17 +56,22 @@ Json json_of(const QueueInfo& queue) {
           {"consumers", queue.consumers},
           {"oldest_age_ms", queue.oldest_age_ms},
           {"bytes", queue.bytes},
+          {"paused", queue.paused},
           {"policy", std::move(policy)},
           {"counters", queue.counters}};
 }
 
 Json json_of(const MessageInfo& message) {
-  Json object = {{"id", message.id}, {"state", message.state}, {"priority", message.priority}};
+  Json object = {{"id", message.id},
+                 {"position", message.position},
+                 {"state", message.state},
+                 {"priority", message.priority}};
   add_bytes(object, "payload", message.payload);
   object["payload_bytes"] = message.payload_bytes;
   if (!message.headers.empty()) object["headers"] = json_of(message.headers);
   object["published_ms"] = message.published_ms;
   add_if_set(object, "due_ms", message.due_ms);
+  add_if_set(object, "expires_ms", message.expires_ms);
   object["deliveries"] = message.deliveries;
   object["nacks"] = message.nacks;
   object["expiries"] = message.expiries;
@@ -98,9 +90,27 @@ Json json_of(const ServerInfo& server) {
           {"counters", server.counters}};
 }
 
-Json json_of(const Delivery& delivery, std::string_view queue) {
+Json json_of(const Binding& binding) { return {{"queue", binding.queue}, {"pattern", binding.pattern}}; }
+
+Json json_of(const ConsumerInfo& consumer) {
+  return {{"queue", consumer.queue},
+          {"session", consumer.session},
+          {"consumer", consumer.consumer},
+          {"held", consumer.held},
+          {"credit_messages", consumer.credit_messages},
+          {"credit_bytes", consumer.credit_bytes}};
+}
+
+Json json_of(const SessionInfo& session) {
+  return {{"session", session.session},           {"client", session.client},
+          {"agent", session.agent},               {"consumers", session.consumers},
+          {"connected_ms", session.connected_ms}, {"idle_ms", session.idle_ms},
+          {"outbox_bytes", session.outbox_bytes}};
+}
+
+Json json_of(const Delivery& delivery, const Source& source) {
   Json object = {{"id", delivery.id()},
-                 {"queue", queue},
+                 {source.unnamed ? "pattern" : "queue", source.name},
                  {"delivery_count", delivery.count()},
                  {"attempts", delivery.attempts()},
                  {"priority", delivery.priority()}};

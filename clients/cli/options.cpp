@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -74,6 +75,13 @@ std::uint64_t parse_size(const std::string& flag, const std::string& text) {
   return *parsed;
 }
 
+std::string parse_choice(const std::string& flag, const std::string& text, const std::vector<std::string>& words) {
+  if (std::find(words.begin(), words.end(), text) != words.end()) return text;
+  std::string known;
+  for (std::size_t i = 0; i < words.size(); ++i) known += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  refuse(flag, "must be " + known, text);
+}
+
 CLI::Option* add_value(CLI::App& command, const std::string& flags, const std::string& type, const std::string& help,
                        const std::function<void(const std::string& flag, const std::string& text)>& read) {
   const std::string flag = flags.substr(flags.rfind(',') + 1);
@@ -82,6 +90,12 @@ CLI::Option* add_value(CLI::App& command, const std::string& flags, const std::s
           flags, [read, flag](const std::string& text) { read(flag, text); }, help)
       ->type_name(type)
       ->take_last();
+}
+
+CLI::Option* add_text(CLI::App& command, const std::string& flags, std::optional<std::string>& target,
+                      const std::string& type, const std::string& help) {
+  return add_value(command, flags, type, help,
+                   [&target](const std::string&, const std::string& text) { target = text; });
 }
 
 void add_globals(CLI::App& command, Globals& globals) {

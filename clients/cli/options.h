@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -25,6 +26,8 @@ std::uint64_t parse_number(const std::string& flag, const std::string& text, Ran
 double parse_decimal(const std::string& flag, const std::string& text, double min, double max);
 std::uint64_t parse_duration(const std::string& flag, const std::string& text);
 std::uint64_t parse_size(const std::string& flag, const std::string& text);
+// One of `words`, as it is.
+std::string parse_choice(const std::string& flag, const std::string& text, const std::vector<std::string>& words);
 
 // `flags` as CLI11 takes them ("-n,--count"); `read` throws CLI::ValidationError.
 CLI::Option* add_value(CLI::App& command, const std::string& flags, const std::string& type, const std::string& help,
@@ -73,6 +76,19 @@ CLI::Option* add_size(CLI::App& command, const std::string& flags, Target& targe
     target_bytes = parse_size(flag, text);
   });
 }
+
+template <class Target>
+CLI::Option* add_choice(CLI::App& command, const std::string& flags, Target& target, const std::string& type,
+                        std::vector<std::string> words, const std::string& help) {
+  return add_value(command, flags, type, help,
+                   [&target, words = std::move(words)](const std::string& flag, const std::string& text) {
+                     target = parse_choice(flag, text, words);
+                   });
+}
+
+// Any text, also an empty one; the target is an optional, so that "not given" is something else.
+CLI::Option* add_text(CLI::App& command, const std::string& flags, std::optional<std::string>& target,
+                      const std::string& type, const std::string& help);
 
 // --url, --timeout, --json, --color: at the root and at every command, so that they come before or after the verb.
 void add_globals(CLI::App& command, Globals& globals);

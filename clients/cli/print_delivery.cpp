@@ -1,7 +1,6 @@
 #include "cli/print_delivery.h"
 
 #include "cli/failure.h"
-#include "cli/message_json.h"
 #include "cli/text.h"
 
 namespace sluice::cli {
@@ -9,7 +8,7 @@ namespace {
 
 void print(Context& context, const Delivery& delivery, const PrintOptions& options) {
   if (context.globals.json) {
-    context.out.object(json_of(delivery, options.queue));
+    context.out.object(json_of(delivery, options.source));
   } else if (options.raw) {
     context.out.bytes(delivery.payload());
   } else if (context.out.terminal()) {

@@ -1,15 +1,14 @@
 #pragma once
 // cli/print_delivery.h: a taken message on stdout, before it is settled.
 
-#include <string>
-
 #include "cli/context.h"
+#include "cli/message_json.h"
 #include "sluice/consumer.h"
 
 namespace sluice::cli {
 
 struct PrintOptions {
-  std::string queue;
+  Source source;
   bool raw = false;
 };
 

@@ -18,7 +18,7 @@ void Publisher::publish(std::string_view payload, std::uint64_t number) {
   pace();
   ++sent_;
   try {
-    client_.publish(options_.queue, payload, options_.publish,
+    client_.publish(options_.target, payload, options_.publish,
                     [this, number](const Receipt* receipt, const ClientError* error) { keep(receipt, error, number); });
   } catch (const ClientError& error) {
     // A payload that is too large is this message's failure. Anything else that shows before sending is every message's, so the first
@@ -44,7 +44,7 @@ void Publisher::keep(const Receipt* receipt, const ClientError* error, std::uint
 void Publisher::print_id(std::uint64_t id) {
   try {
     if (options_.json) {
-      out_.object({{"queue", options_.queue}, {"id", id}});
+      out_.object({{options_.publish.to_topic ? "topic" : "queue", options_.target}, {"id", id}});
     } else {
       out_.line(std::to_string(id));
     }

@@ -19,7 +19,7 @@ namespace sluice::cli {
 class Publisher {
  public:
   struct Options {
-    std::string queue;
+    std::string target;  // a queue, or a topic if publish.to_topic
     PublishOptions publish;
     bool print_ids = false;
     bool json = false;

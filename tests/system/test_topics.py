@@ -115,8 +115,8 @@ def test_the_oldest_make_room_and_are_kept_as_dead_letters_where_the_policy_says
 
 def test_time_to_live_takes_effect_without_a_consumer_and_not_while_leased(broker):
     client = broker.client()
-    client.publish("q", b"short", ttl_ms=100)
     client.publish("q", b"held", ttl_ms=100, priority=9)
+    client.publish("q", b"short", ttl_ms=100)  # the last to expire
     client.consume("q", 1)
     held = client.delivery()
     while client.depth("q")[3] == 0:

@@ -32,7 +32,7 @@ Exit run_get(Context& context, const GetOptions& options) {
   Consumer consumer(client, options.queue, consume);
   std::optional<Delivery> delivery = take(client, consumer, options);
   if (!delivery) throw empty_failure("queue '" + options.queue + "' has no message that is ready");
-  print_or_release(context, *delivery, {options.queue, options.raw});
+  print_or_release(context, *delivery, {{options.queue, false}, options.raw});
   delivery->ack();
   return Exit::done;
 }

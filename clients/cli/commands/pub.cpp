@@ -16,11 +16,15 @@ namespace {
 constexpr double kRateMax = 10'000'000;
 
 struct PubOptions {
-  std::string queue;
+  std::vector<std::string> words;  // QUEUE BODY, or BODY alone behind a topic
+  std::optional<std::string> topic;
+  std::optional<std::string> dedup_key;
+  std::string target;  // the queue or the topic
   std::string body;
   std::string file;
   Headers headers;
   std::uint64_t delay_ms = 0;
+  std::optional<std::uint64_t> ttl_ms;
   std::optional<int> priority;
   std::uint64_t count = 1;
   double rate = 0;
@@ -37,13 +41,33 @@ void add_header(Headers& headers, const std::string& flag, const std::string& te
   headers[text.substr(0, colon)] = value == std::string::npos ? std::string{} : text.substr(value);
 }
 
+constexpr const char* kHint = "see sluice pub --help";
+
+void sort_words(PubOptions& options) {
+  const std::size_t targets = options.topic ? 0 : 1;
+  if (options.words.size() < targets) throw usage_failure("pub: no QUEUE, and no --topic", kHint);
+  if (options.words.size() > targets + 1) {
+    const std::string& extra = options.words[targets + 1];
+    throw usage_failure(options.topic ? "pub: QUEUE and --topic exclude each other: with --topic only a BODY follows"
+                                      : "pub: one argument too many: '" + extra + "'",
+                        kHint);
+  }
+  options.target = options.topic ? *options.topic : options.words.front();
+  options.has_body = options.words.size() > targets;
+  if (options.has_body) options.body = options.words.back();
+}
+
 void check_combination(const PubOptions& options) {
-  const std::string hint = "see sluice pub --help";
+  const std::string hint = kHint;
   if (options.has_body && !options.file.empty()) throw usage_failure("pub: BODY and --file exclude each other", hint);
   if (options.lines && options.has_body && options.body != "-")
     throw usage_failure("pub: --lines reads stdin or --file, without a BODY", hint);
   if (!options.lines && !options.has_body && options.file.empty())
     throw usage_failure("pub: no body: give BODY, - for stdin, --file FILE, or --lines", hint);
+  if (!options.dedup_key) return;
+  if (options.dedup_key->empty()) throw usage_failure("pub: --dedup-key must not be empty", hint);
+  if (options.lines)
+    throw usage_failure("pub: --dedup-key goes with one body: of many lines only the first would be kept", hint);
 }
 
 std::string body_of(const PubOptions& options, Input& input) {
@@ -64,7 +88,7 @@ void publish_body(Publisher& publisher, const PubOptions& options, const std::st
 // Ids of many are asked for with --ids; without, the account is told once.
 void report(Context& context, const PubOptions& options, const Publisher::Account& account, double seconds) {
   if (context.globals.json) {
-    context.out.object({{"queue", options.queue},
+    context.out.object({{options.topic ? "topic" : "queue", options.target},
                         {"published", account.published},
                         {"refused", account.refused},
                         {"first_id", account.first_id},
@@ -73,7 +97,7 @@ void report(Context& context, const PubOptions& options, const Publisher::Accoun
     return;
   }
   const std::string refused = account.refused == 0 ? "" : ", " + group_digits(account.refused) + " refused";
-  note("published " + count_of(account.published, "message") + " to " + options.queue + refused);
+  note("published " + count_of(account.published, "message") + " to " + (options.topic ? "topic " : "") + options.target + refused);
 }
 
 Exit judge(const Publisher::Account& account, bool single) {
@@ -85,7 +109,19 @@ Exit judge(const Publisher::Account& account, bool single) {
   throw Failure(exit, refusal.code(), refusal.name(), message, refusal.hint());
 }
 
-Exit run_pub(Context& context, const PubOptions& options) {
+PublishOptions publish_options(const PubOptions& options) {
+  PublishOptions publish;
+  publish.headers = options.headers;
+  publish.priority = options.priority;
+  publish.delay = Milliseconds(options.delay_ms);
+  if (options.ttl_ms) publish.ttl = Milliseconds(*options.ttl_ms);
+  if (options.dedup_key) publish.dedup_key = *options.dedup_key;
+  publish.to_topic = options.topic.has_value();
+  return publish;
+}
+
+Exit run_pub(Context& context, PubOptions& options) {
+  sort_words(options);
   check_combination(options);
   const bool single = !options.lines && options.count == 1;
   const bool print_ids = options.ids || single;
@@ -93,11 +129,8 @@ Exit run_pub(Context& context, const PubOptions& options) {
   Input input(options.file);
   const std::string body = options.lines ? std::string{} : body_of(options, input);
   Client client = context.connect("pub");
-  PublishOptions publish;
-  publish.headers = options.headers;
-  publish.priority = options.priority;
-  publish.delay = Milliseconds(options.delay_ms);
-  Publisher publisher(client, context.out, {options.queue, publish, print_ids, context.globals.json, options.rate});
+  Publisher publisher(client, context.out,
+                      {options.target, publish_options(options), print_ids, context.globals.json, options.rate});
   const auto begun = std::chrono::steady_clock::now();
   if (options.lines) {
     publish_lines(publisher, options, input);
@@ -119,16 +152,14 @@ void add_pub(Registry& registry) {
                            "Publishes, and ends when every message is confirmed. Prints the id of a single message; of "
                            "many, an account on stderr\n"
                            "(with --json an object on stdout), or every id with --ids. Exit 3: some were refused.",
-                           "tail -n 100 app.log | sluice pub jobs --lines -H source:app",
+                           "tail -n 100 app.log | sluice pub jobs --lines -H source:app\n"
+                           "  sluice pub --topic orders.eu.paid '{\"order\": 17}' --dedup-key order-17",
                            [options](Context& context) { return run_pub(context, *options); });
-  add_queue(command, options->queue);
-  command.add_option_function<std::string>(
-      "BODY",
-      [options](const std::string& body) {
-        options->body = body;
-        options->has_body = true;
-      },
-      "the payload; - reads all of stdin");
+  // Two words in one option: which of them is the queue, --topic decides. The rest is refused by sort_words().
+  command.add_option("WORDS", options->words, "the queue's name (none with --topic), and the payload; - reads all of stdin")
+      ->option_text("QUEUE BODY");
+  add_text(command, "--topic", options->topic, "TOPIC",
+           "instead of QUEUE: to every queue that is bound to a matching pattern (exit 4: there is none)");
   command.add_flag("--lines", options->lines, "one message a line of stdin (or of --file)");
   command.add_option("--file", options->file, "read this file instead of stdin")->type_name("FILE");
   command
@@ -141,11 +172,13 @@ void add_pub(Registry& registry) {
       ->type_name("KEY:VALUE")
       ->allow_extra_args(false);
   add_duration(command, "--delay", options->delay_ms, "not to be delivered before this long from now");
+  add_duration(command, "--ttl", options->ttl_ms, "not to be delivered after this long from now (the queue's)");
+  add_text(command, "--dedup-key", options->dedup_key, "KEY",
+           "a second message of this key is not kept: its id is that of the first");
   add_number(command, "--priority", options->priority, {0, 9}, "0 to 9, higher first (4)");
   add_number(command, "--count", options->count, {.min = 1}, "publish each so many times (1)");
   add_decimal(command, "--rate", options->rate, 0.001, kRateMax, "messages a second (as fast as possible)");
   command.add_flag("--ids", options->ids, "print the id of every message as it is confirmed");
-  for (const char* const flag : {"--topic", "--ttl", "--dedup-key"}) registry.add_later_flag(command, flag);
 }
 
 }  // namespace sluice::cli

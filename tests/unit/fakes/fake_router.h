@@ -26,7 +26,10 @@ class FakeClock final : public Clock {
 
 class FakeRouter final : public Router {
  public:
-  void wait(std::int64_t timeout_ms) override { waits.push_back(timeout_ms); }
+  Ready wait(std::int64_t timeout_ms) override {
+    waits.push_back(timeout_ms);
+    return {true, true};
+  }
 
   bool receive(Received& received) override {
     if (incoming.empty()) return false;

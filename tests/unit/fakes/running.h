@@ -17,10 +17,11 @@ struct Running {
   bool settle() {
     bool goes_on = true;
     do {
-      goes_on = server.turn();
+      goes_on = turn();
     } while (goes_on && (!router.incoming.empty()));
-    return goes_on && server.turn();
+    return goes_on && turn();
   }
+  bool turn() { return server.turn() != Server::Next::stop; }
   wire::Welcome hello(const std::string& route, int connection = -1) {
     router.put(route, wire::Hello{}, connection);
     settle();

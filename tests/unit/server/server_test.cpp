@@ -224,8 +224,9 @@ TEST_CASE("server: one turn takes a bounded number of frames") {
   r.server.turn();
   CHECK(r.router.incoming.size() > 0);
   CHECK(r.router.take_one<wire::Confirm>("p").up_to == 1'000 - r.router.incoming.size());
+  const std::size_t waits = r.router.waits.size();
   r.server.turn();
-  CHECK(r.router.waits.back() == 0);  // it knew that there was more
+  CHECK(r.router.waits.size() == waits);  // it knew that there was more
 }
 
 TEST_CASE("server: server.info takes no arguments, and says so") {
