@@ -29,6 +29,13 @@ bool read_whole(const std::string& text, Number& number) {
   return error == std::errc{} && stopped == end;
 }
 
+// What follows computes with signed numbers.
+std::uint64_t checked(const std::string& flag, const std::string& text, const Result<std::uint64_t>& parsed) {
+  if (!parsed) throw CLI::ValidationError(flag, parsed.error().text);
+  if (*parsed > Range{}.max) throw CLI::ValidationError(flag, "'" + text + "' is too large");
+  return *parsed;
+}
+
 void read_color(Globals& globals, const std::string& flag, const std::string& text) {
   if (text == "auto") {
     globals.color = ColorMode::automatic;
@@ -64,15 +71,11 @@ double parse_decimal(const std::string& flag, const std::string& text, double mi
 }
 
 std::uint64_t parse_duration(const std::string& flag, const std::string& text) {
-  const Result<std::uint64_t> parsed = parse_duration_ms(text);
-  if (!parsed) throw CLI::ValidationError(flag, parsed.error().text);
-  return *parsed;
+  return checked(flag, text, parse_duration_ms(text));
 }
 
 std::uint64_t parse_size(const std::string& flag, const std::string& text) {
-  const Result<std::uint64_t> parsed = parse_bytes(text);
-  if (!parsed) throw CLI::ValidationError(flag, parsed.error().text);
-  return *parsed;
+  return checked(flag, text, parse_bytes(text));
 }
 
 std::string parse_choice(const std::string& flag, const std::string& text, const std::vector<std::string>& words) {

@@ -8,6 +8,10 @@
 
 namespace sluice::cli {
 
+Source source_of(const SubOptions& options) {
+  return options.queue ? Source{*options.queue, false} : Source{*options.topic, true};
+}
+
 std::uint64_t Subscription::run() {
   std::vector<std::thread> others;
   for (std::uint32_t i = 1; i < options_.parallel; ++i) others.emplace_back([this] { work(); });
@@ -47,7 +51,7 @@ void Subscription::handle(Delivery& delivery) {
 }
 
 void Subscription::print_and_settle(Delivery& delivery) {
-  print_or_release(context_, delivery, {options_.queue, options_.raw});
+  print_or_release(context_, delivery, {source_, options_.raw});
   if (options_.no_ack) {
     const std::lock_guard lock(mutex_);
     held_.push_back(std::move(delivery));
@@ -78,7 +82,7 @@ HandlerResult Subscription::run_handler(Delivery& delivery) {
   run.payload = delivery.payload();
   run.stdout_to_stderr = context_.globals.json;
   run.environment = {{"SLUICE_MESSAGE_ID", std::to_string(delivery.id())},
-                     {"SLUICE_QUEUE", options_.queue},
+                     {source_.unnamed ? "SLUICE_PATTERN" : "SLUICE_QUEUE", source_.name},
                      {"SLUICE_DELIVERY_COUNT", std::to_string(delivery.count())},
                      {"SLUICE_ATTEMPTS", std::to_string(delivery.attempts())}};
   try {
@@ -93,7 +97,7 @@ void Subscription::report(const Delivery& delivery, const HandlerResult& result,
                           std::chrono::steady_clock::duration took) {
   if (!context_.globals.json) return;
   Json object = {{"id", delivery.id()},
-                 {"queue", options_.queue},
+                 {source_.unnamed ? "pattern" : "queue", source_.name},
                  {"delivery_count", delivery.count()},
                  {"outcome", result.ok() ? "acked" : "nacked"},
                  {"exit_status", result.exit_status},

@@ -15,12 +15,14 @@
 
 #include "cli/context.h"
 #include "cli/handler_process.h"
+#include "cli/message_json.h"
 #include "sluice/consumer.h"
 
 namespace sluice::cli {
 
 struct SubOptions {
-  std::string queue;
+  std::optional<std::string> queue;
+  std::optional<std::string> topic;  // a pattern: of the queue, or of an unnamed subscription if there is none
   std::optional<std::uint64_t> count;
   std::optional<std::uint64_t> wait_ms;
   std::optional<std::uint32_t> prefetch;
@@ -33,10 +35,17 @@ struct SubOptions {
   bool reject = false;
 };
 
+// REQUIRES: a queue, or a topic.
+Source source_of(const SubOptions& options);
+
 class Subscription {
  public:
   Subscription(Context& context, const SubOptions& options, Consumer& consumer)
-      : context_(context), options_(options), consumer_(consumer), handlers_(options.exec) {}
+      : context_(context),
+        options_(options),
+        source_(source_of(options)),
+        consumer_(consumer),
+        handlers_(options.exec) {}
   Subscription(const Subscription&) = delete;
   Subscription& operator=(const Subscription&) = delete;
 
@@ -60,6 +69,7 @@ class Subscription {
 
   Context& context_;
   const SubOptions& options_;
+  const Source source_;
   Consumer& consumer_;
   HandlerProcesses handlers_;
   std::atomic<std::uint64_t> tickets_{0};

@@ -16,7 +16,8 @@ namespace {
 constexpr double kRateMax = 10'000'000;
 
 struct PubOptions {
-  std::vector<std::string> words;  // QUEUE BODY, or BODY alone behind a topic
+  std::optional<std::string> first;  // as they stand in the line
+  std::optional<std::string> second;
   std::optional<std::string> topic;
   std::optional<std::string> dedup_key;
   std::string target;  // the queue or the topic
@@ -43,18 +44,15 @@ void add_header(Headers& headers, const std::string& flag, const std::string& te
 
 constexpr const char* kHint = "see sluice pub --help";
 
-void sort_words(PubOptions& options) {
-  const std::size_t targets = options.topic ? 0 : 1;
-  if (options.words.size() < targets) throw usage_failure("pub: no QUEUE, and no --topic", kHint);
-  if (options.words.size() > targets + 1) {
-    const std::string& extra = options.words[targets + 1];
-    throw usage_failure(options.topic ? "pub: QUEUE and --topic exclude each other: with --topic only a BODY follows"
-                                      : "pub: one argument too many: '" + extra + "'",
-                        kHint);
-  }
-  options.target = options.topic ? *options.topic : options.words.front();
-  options.has_body = options.words.size() > targets;
-  if (options.has_body) options.body = options.words.back();
+// With --topic, what stands in the place of the queue is the body.
+void place_words(PubOptions& options) {
+  if (options.topic && options.second)
+    throw usage_failure("pub: QUEUE and --topic exclude each other: with --topic only a BODY follows", kHint);
+  if (!options.topic && !options.first) throw usage_failure("pub: no QUEUE, and no --topic", kHint);
+  options.target = options.topic ? *options.topic : *options.first;
+  const std::optional<std::string>& body = options.topic ? options.first : options.second;
+  options.has_body = body.has_value();
+  options.body = body.value_or("");
 }
 
 void check_combination(const PubOptions& options) {
@@ -121,7 +119,7 @@ PublishOptions publish_options(const PubOptions& options) {
 }
 
 Exit run_pub(Context& context, PubOptions& options) {
-  sort_words(options);
+  place_words(options);
   check_combination(options);
   const bool single = !options.lines && options.count == 1;
   const bool print_ids = options.ids || single;
@@ -155,9 +153,11 @@ void add_pub(Registry& registry) {
                            "tail -n 100 app.log | sluice pub jobs --lines -H source:app\n"
                            "  sluice pub --topic orders.eu.paid '{\"order\": 17}' --dedup-key order-17",
                            [options](Context& context) { return run_pub(context, *options); });
-  // Two words in one option: which of them is the queue, --topic decides. The rest is refused by sort_words().
-  command.add_option("WORDS", options->words, "the queue's name (none with --topic), and the payload; - reads all of stdin")
-      ->option_text("QUEUE BODY");
+  const auto add_positional = [&command](const std::string& name, std::optional<std::string>& target, const std::string& help) {
+    command.add_option_function<std::string>(name, [&target](const std::string& text) { target = text; }, help);
+  };
+  add_positional("QUEUE", options->first, "the queue's name; none with --topic");
+  add_positional("BODY", options->second, "the payload; - reads all of stdin");
   add_text(command, "--topic", options->topic, "TOPIC",
            "instead of QUEUE: to every queue that is bound to a matching pattern (exit 4: there is none)");
   command.add_flag("--lines", options->lines, "one message a line of stdin (or of --file)");

@@ -1,5 +1,6 @@
 // sluice sub: takes messages as they come: prints them, or hands each to a command.
 
+#include "cli/binding_keeper.h"
 #include "cli/commands/commands.h"
 #include "cli/options.h"
 #include "cli/stop_signals.h"
@@ -35,10 +36,17 @@ ConsumeOptions consume_options(const SubOptions& options) {
   if (options.no_ack) consume.prefetch_bytes = kHeldBytes;
   if (!options.exec.empty() || options.no_ack)
     consume.extend_up_to = std::chrono::duration_cast<Milliseconds>(kExtendUpTo);
+  if (!options.queue) consume.topic = *options.topic;
   return consume;
 }
 
 void check_combination(const SubOptions& options) {
+  if (!options.queue && !options.topic)
+    throw usage_failure("sub: no QUEUE, and no --topic", "see sluice sub --help");
+  if (options.topic && options.topic->empty())
+    throw usage_failure("sub: --topic must not be empty", "see sluice sub --help");
+  if (options.queue && options.queue->empty())
+    throw usage_failure("sub: QUEUE must not be empty", "see sluice sub --help");
   if (options.no_ack + options.nack + options.reject > 1)
     throw usage_failure("sub: only one of --no-ack, --nack and --reject", "see sluice sub --help");
   if (options.exec.empty()) {
@@ -50,16 +58,21 @@ void check_combination(const SubOptions& options) {
                         "see sluice sub --help");
 }
 
-void watch_connection(Client& client) {
-  client.on_state([lost = false](ConnectionState state, const std::string& why) mutable {
+void watch_connection(Client& client, BindingKeeper& binding, bool unnamed) {
+  client.on_state([&binding, unnamed, lost = false](ConnectionState state, const std::string& why) mutable {
     if (state == ConnectionState::disconnected) {
       lost = true;
       note("connection lost (" + why + "), trying again");
     } else if (state == ConnectionState::connected && lost) {
       lost = false;
-      note("connected again");
+      note(unnamed ? "connected again; what was published to the topic meanwhile was missed" : "connected again");
+      binding.renew();
     }
   });
+}
+
+std::string named(const Source& source) {
+  return (source.unnamed ? "topics like '" : "queue '") + source.name + "'";
 }
 
 Exit run_sub(Context& context, const SubOptions& options) {
@@ -68,8 +81,10 @@ Exit run_sub(Context& context, const SubOptions& options) {
   ClientOptions client_options = context.client_options("sub");
   client_options.reconnect_give_up.reset();  // a worker outlives a restart of its broker
   Client client(context.globals.url, client_options);
-  watch_connection(client);
-  Consumer consumer(client, options.queue, consume_options(options));
+  BindingKeeper binding(client);
+  watch_connection(client, binding, !options.queue);
+  if (options.queue && options.topic) binding.keep({*options.queue, *options.topic});
+  Consumer consumer(client, options.queue.value_or(""), consume_options(options));
   consumer.on_stale([](std::uint64_t, std::uint64_t, const ClientError& why) {
     note(std::string("a lease ended early, its message will be delivered again: ") + why.what());
   });
@@ -77,12 +92,13 @@ Exit run_sub(Context& context, const SubOptions& options) {
   signals.watch([&consumer] { consumer.close(); }, [&subscription] { subscription.stop_work(); });
   const std::uint64_t taken = subscription.run();
   consumer.close();
+  binding.close();
   client.close();
   if (!options.exec.empty())
     note(count_of(taken, "message") + ": " + group_digits(taken - subscription.nacked()) + " acked, " +
          group_digits(subscription.nacked()) + " nacked");
   if (taken == 0 && !signals.stopped() && options.wait_ms)
-    throw empty_failure("no message came from queue '" + options.queue + "'");
+    throw empty_failure("no message came from " + named(source_of(options)));
   return Exit::done;
 }
 
@@ -106,10 +122,17 @@ void add_sub(Registry& registry) {
       "With --exec: the payload is on the command's stdin, SLUICE_MESSAGE_ID, SLUICE_QUEUE, SLUICE_DELIVERY_COUNT and\n"
       "SLUICE_ATTEMPTS in its environment; exit 0 acks, anything else nacks with the last line of its stderr. The "
       "lease is\n"
-      "extended while it runs. --json then tells each outcome, and the command's stdout goes to stderr.",
-      "sluice sub jobs --exec 'jq .task' --parallel 4",
+      "extended while it runs. --json then tells each outcome, and the command's stdout goes to stderr.\n"
+      "With --topic and a QUEUE: binds the queue to the pattern, for good; all who take from it share the messages.\n"
+      "With --topic alone: a queue of its own, gone with this command; \"pattern\" and SLUICE_PATTERN stand for its name.",
+      "sluice sub jobs --exec 'jq .task' --parallel 4\n"
+      "  sluice sub --topic 'orders.*.paid'\n"
+      "  sluice sub billing --topic 'orders.#' --exec ./bill",
       [options](Context& context) { return run_sub(context, *options); });
-  add_queue(command, options->queue);
+  command.add_option_function<std::string>(
+      "QUEUE", [options](const std::string& queue) { options->queue = queue; }, "the queue's name; needed without --topic");
+  add_text(command, "--topic", options->topic, "PATTERN",
+           "what is published to topics that match: words, * for any one, # as the last for any number");
   add_number(command, "-n,--messages", options->count, {.min = 1}, "end after so many messages");
   add_duration(command, "--wait", options->wait_ms, "end when no message came for so long (exit 7: none came at all)");
   add_number(command, "--prefetch", options->prefetch, {1, kPrefetchMax},
@@ -117,7 +140,6 @@ void add_sub(Registry& registry) {
   add_settling_flags(command, *options);
   command.add_option("--exec", options->exec, "run this shell command for each message")->type_name("CMD");
   add_number(command, "--parallel", options->parallel, {1, kParallelMax}, "commands that run at a time (1)");
-  registry.add_later_flag(command, "--topic");
 }
 
 }  // namespace sluice::cli
