@@ -130,6 +130,7 @@ wire::Consume ConsumerCore::declare(std::uint64_t request) {
 wire::Cancel ConsumerCore::cancel(std::uint64_t request) {
   const std::lock_guard lock(mutex_);
   phase_ = Phase::cancelling;
+  settle_.forget_grants();  // they would come behind the CANCEL, for a consumer that is not there any more
   return {request, number_};
 }
 

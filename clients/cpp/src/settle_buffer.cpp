@@ -39,6 +39,11 @@ void SettleBuffer::move_to(SettleBatch& out, std::uint64_t consumer) {
   clear();
 }
 
+void SettleBuffer::forget_grants() {
+  grant_messages_ = 0;
+  grant_bytes_ = 0;
+}
+
 void SettleBuffer::clear() {
   settlements_.clear();
   reasons_.clear();

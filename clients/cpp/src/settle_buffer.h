@@ -35,6 +35,7 @@ class SettleBuffer {
 
   // Appends everything to `out` and is empty afterwards.
   void move_to(SettleBatch& out, std::uint64_t consumer);
+  void forget_grants();
   void clear();
 
  private:

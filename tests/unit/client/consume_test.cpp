@@ -370,6 +370,35 @@ TEST_CASE_FIXTURE(Fixture, "consume: close gives back what nobody started, and w
   CHECK(late->grants.empty());
 }
 
+TEST_CASE_FIXTURE(Fixture, "consume: no credit is granted behind a CANCEL") {
+  Consumer consumer = pull({.prefetch = 100, .prefetch_bytes = 1'000'000, .extend_up_to = Milliseconds(0)});
+  broker.send(deliver(1, {"a", "b"}));
+  for (int i = 0; i < 2; ++i) consumer.receive(kPatience)->ack();  // the second one leaves the grant for the next flush
+  std::thread closing([&] { consumer.close(); });
+  bool cancelled = false;
+  while (!cancelled) {
+    broker.next([&](const auto& received) {
+      const auto* const cancel = std::get_if<wire::Cancel>(&received.frame);
+      cancelled = cancel != nullptr;
+      if (cancelled) broker.reply_ok(cancel->request);
+    });
+  }
+  closing.join();
+  broker.sync(*client);
+  while (broker.waiting() > 0) {
+    broker.next([](const auto& received) {
+      if (const auto* settle = std::get_if<wire::Settle>(&received.frame)) CHECK(settle->grants.empty());
+    });
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "consume: a grant that crossed the end of its consumer does not cost the session") {
+  Consumer consumer = pull();
+  broker.send(wire::ErrorFrame{wire::ErrorBody{300, "unknown_consumer", "grant: no consumer 1 in this session", false, 0}, std::nullopt});
+  broker.send(deliver(1, {"a"}));
+  CHECK(consumer.receive(kPatience)->payload() == "a");
+}
+
 TEST_CASE_FIXTURE(Fixture, "consume: deliveries that cross the CANCEL are given back") {
   Consumer consumer = pull();
   std::thread closing([&] { consumer.close(); });
