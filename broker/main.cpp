@@ -29,19 +29,26 @@ constexpr int kExitUsage = 2;
 
 sluice::log::Format format_of(LogFormat format) {
   switch (format) {
-    case LogFormat::automatic: return sluice::log::automatic_format();
-    case LogFormat::json: return sluice::log::Format::json;
-    case LogFormat::text: return sluice::log::text_format();
+    case LogFormat::automatic:
+      return sluice::log::automatic_format();
+    case LogFormat::json:
+      return sluice::log::Format::json;
+    case LogFormat::text:
+      return sluice::log::text_format();
   }
   return sluice::log::Format::json;
 }
 
 sluice::log::Level level_of(LogLevel level) {
   switch (level) {
-    case LogLevel::debug: return sluice::log::Level::debug;
-    case LogLevel::info: return sluice::log::Level::info;
-    case LogLevel::warn: return sluice::log::Level::warn;
-    case LogLevel::error: return sluice::log::Level::error;
+    case LogLevel::debug:
+      return sluice::log::Level::debug;
+    case LogLevel::info:
+      return sluice::log::Level::info;
+    case LogLevel::warn:
+      return sluice::log::Level::warn;
+    case LogLevel::error:
+      return sluice::log::Level::error;
   }
   return sluice::log::Level::info;
 }
@@ -56,7 +63,8 @@ void raise_descriptor_limit() {
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
-  if (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) throw std::runtime_error("getrandom failed");
+  if (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed))
+    throw std::runtime_error("getrandom failed");
   return seed;
 }
 

@@ -6,8 +6,8 @@ namespace sluice {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 }  // namespace sluice
 
-#define SLUICE_CHECK(condition)                                          \
-  do {                                                                   \
-    if (!(condition)) [[unlikely]]                                       \
-      ::sluice::check_failed(#condition, __FILE__, __LINE__);            \
+#define SLUICE_CHECK(condition)                               \
+  do {                                                        \
+    if (!(condition)) [[unlikely]]                            \
+      ::sluice::check_failed(#condition, __FILE__, __LINE__); \
   } while (false)

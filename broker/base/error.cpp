@@ -26,9 +26,8 @@ const ErrorInfo& error_info(ErrorCode code) {
 }
 
 const ErrorInfo* find_error(std::uint64_t number) {
-  const auto found = std::ranges::lower_bound(kTable, number, {}, [](const ErrorInfo& info) {
-    return static_cast<std::uint64_t>(info.code);
-  });
+  const auto found = std::ranges::lower_bound(
+      kTable, number, {}, [](const ErrorInfo& info) { return static_cast<std::uint64_t>(info.code); });
   if (found == kTable.end() || static_cast<std::uint64_t>(found->code) != number) return nullptr;
   return &*found;
 }

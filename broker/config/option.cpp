@@ -161,7 +161,7 @@ constexpr std::array kOptions = {
     row<Number<&Settings::max_queues, 1, 100'000'000>>("max-queues", "N", "queues, those of dead letters included",
                                                        Kind::number),
     row<Bytes<&Settings::frame_bytes_max, kKiB * kKiB, kKiB * kKiB * kKiB>>("frame-bytes-max", "SIZE",
-                                                                          "largest frame, and so largest message"),
+                                                                            "largest frame, and so largest message"),
     row<Choice<&Settings::log_level, kLogLevels>>("log-level", "LEVEL", "debug, info, warn or error"),
     row<Choice<&Settings::log_format, kLogFormats>>("log-format", "FORMAT", "auto (text on a terminal), json or text"),
     row<ConfigFile>("config", "FILE", "a TOML file with the names above as keys", Kind::text, Scope::not_in_file),

@@ -20,9 +20,12 @@ constexpr std::uint64_t kBindingsMax = 1'000'000;
 
 std::string_view name(MessageState state) {
   switch (state) {
-    case MessageState::ready: return "ready";
-    case MessageState::delayed: return "delayed";
-    case MessageState::leased: return "leased";
+    case MessageState::ready:
+      return "ready";
+    case MessageState::delayed:
+      return "delayed";
+    case MessageState::leased:
+      return "leased";
   }
   return "";
 }
@@ -48,7 +51,8 @@ wire::Map describe(const Message& message, const Now& now) {
   if (message.state == MessageState::delayed && message.when_ms > now.steady_ms)
     map.set("due_ms", now.wall_ms + (message.when_ms - now.steady_ms));
   if (past.expiry.set)
-    map.set("expires_ms", now.wall_ms + (past.expiry.when_ms > now.steady_ms ? past.expiry.when_ms - now.steady_ms : 0));
+    map.set("expires_ms",
+            now.wall_ms + (past.expiry.when_ms > now.steady_ms ? past.expiry.when_ms - now.steady_ms : 0));
   if (message.queue->dead_letters) map.set("dead", dead_map(message));
   return map;
 }
@@ -61,10 +65,10 @@ Result<wire::Map> Admin::handle(const wire::Request& request, const Now& now) {
     Result<wire::Map> (Admin::*run)(Arguments&, const Now&);
   };
   static constexpr VerbRow kVerbs[] = {
-      {"queue.declare", &Admin::declare}, {"queue.list", &Admin::list},  {"queue.info", &Admin::info},
-      {"queue.purge", &Admin::purge},     {"queue.delete", &Admin::remove}, {"queue.peek", &Admin::peek},
-      {"queue.edit", &Admin::edit},       {"queue.pause", &Admin::pause},   {"queue.resume", &Admin::resume},
-      {"bind.add", &Admin::bind},         {"bind.remove", &Admin::unbind},  {"bind.list", &Admin::bindings},
+      {"queue.declare", &Admin::declare},   {"queue.list", &Admin::list},     {"queue.info", &Admin::info},
+      {"queue.purge", &Admin::purge},       {"queue.delete", &Admin::remove}, {"queue.peek", &Admin::peek},
+      {"queue.edit", &Admin::edit},         {"queue.pause", &Admin::pause},   {"queue.resume", &Admin::resume},
+      {"bind.add", &Admin::bind},           {"bind.remove", &Admin::unbind},  {"bind.list", &Admin::bindings},
       {"consumer.list", &Admin::consumers}, {"dlq.replay", &Admin::replay},
   };
   for (const VerbRow& verb : kVerbs) {
@@ -244,7 +248,8 @@ Result<wire::Map> Admin::consumers(Arguments& arguments, const Now&) {
                              .set("consumer", consumer->number)
                              .set("held", consumer->held)
                              .set("credit_messages", consumer->credit_messages)
-                             .set("credit_bytes", consumer->credit_bytes > 0 ? static_cast<std::uint64_t>(consumer->credit_bytes) : 0));
+                             .set("credit_bytes",
+                                  consumer->credit_bytes > 0 ? static_cast<std::uint64_t>(consumer->credit_bytes) : 0));
     if (!name.empty()) break;
   }
   wire::Map result;

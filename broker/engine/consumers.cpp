@@ -15,8 +15,8 @@ Result<void> Consumers::add(Peer& peer, const wire::Consume& frame) {
   if (peer.consumers.size() >= consumers_max_)
     return fail(ErrorCode::consumer_limit, "a session has at most " + std::to_string(consumers_max_) + " consumers");
   if (frame.credit_messages > limits_.messages_max)
-    return fail(ErrorCode::bad_credit, "credit_messages: must be at most " + std::to_string(limits_.messages_max) + ", is " +
-                                           std::to_string(frame.credit_messages));
+    return fail(ErrorCode::bad_credit, "credit_messages: must be at most " + std::to_string(limits_.messages_max) +
+                                           ", is " + std::to_string(frame.credit_messages));
   if (frame.credit_bytes > limits_.bytes_max)
     return fail(ErrorCode::bad_credit, "credit_bytes: must be at most " + std::to_string(limits_.bytes_max) + ", is " +
                                            std::to_string(frame.credit_bytes));
@@ -42,7 +42,8 @@ Result<Queue*> Consumers::queue_for(const Peer& peer, const wire::Consume& frame
     if (!frame.policy.empty()) return fail(ErrorCode::bad_field, "policy: only with topic; a named queue is declared");
     return queues_.get_or_create(frame.queue);
   }
-  if (!frame.queue.empty()) return fail(ErrorCode::bad_field, "queue: must be empty with topic; a named queue is bound");
+  if (!frame.queue.empty())
+    return fail(ErrorCode::bad_field, "queue: must be empty with topic; a named queue is bound");
   if (auto error = pattern_error(frame.topic)) return fail(ErrorCode::bad_topic, *std::move(error));
   const Result<Policy> policy = read_policy(frame.policy, queues_.defaults());
   if (!policy) return tl::unexpected<Error>(policy.error());
@@ -97,8 +98,9 @@ void Consumers::close_all(Queue& queue) {
   tell_losses(ErrorCode::queue_deleted);
   const std::vector<Consumer*> closing = queue.consumers;
   for (Consumer* consumer : closing) {
-    effects_.consumer_closed(consumer->session,
-                             {consumer->number, wire::error_body(ErrorCode::queue_deleted, "queue " + queue.name + " was deleted")});
+    effects_.consumer_closed(
+        consumer->session,
+        {consumer->number, wire::error_body(ErrorCode::queue_deleted, "queue " + queue.name + " was deleted")});
     dispatcher_.remove(*consumer);
     consumer->peer->consumers.erase(consumer->number);
     --count_;

@@ -23,8 +23,8 @@ namespace sluice::engine {
 
 class Consumers {
  public:
-  Consumers(const CreditLimits& limits, std::uint64_t consumers_max, QueueTable& queues, Leases& leases, Attempts& attempts,
-            Dispatcher& dispatcher, TopicIndex& topics, Effects& effects)
+  Consumers(const CreditLimits& limits, std::uint64_t consumers_max, QueueTable& queues, Leases& leases,
+            Attempts& attempts, Dispatcher& dispatcher, TopicIndex& topics, Effects& effects)
       : limits_(limits),
         consumers_max_(consumers_max),
         queues_(queues),

@@ -12,22 +12,22 @@
 namespace sluice::engine {
 
 struct Counters {
-#define SLUICE_COUNTERS(X)                                                                            \
-  X(enqueued)                /* entered the queue: published, dead-lettered into it, or replayed to it */ \
-  X(delivered)               /* deliveries, first and later ones */                                   \
-  X(acked)                                                                                            \
-  X(nacked)                                                                                           \
-  X(released)                                                                                         \
-  X(rejected)                                                                                         \
-  X(expired_leases)                                                                                   \
-  X(returned_by_disconnect)                                                                           \
-  X(dead_lettered)           /* left for the dead-letter queue */                                     \
-  X(dropped)                 /* the oldest, pushed out where a newer one needed the room */           \
-  X(expired)                 /* past their time to live, and not kept as dead letters */              \
-  X(purged)                  /* by purge, or with a deleted queue */                                  \
-  X(deduplicated)            /* publishes that were there already */                                  \
-  X(replayed_out)            /* left a dead-letter queue by replay */                                 \
-  X(refused)                 /* publishes refused */
+#define SLUICE_COUNTERS(X)                                                                  \
+  X(enqueued)  /* entered the queue: published, dead-lettered into it, or replayed to it */ \
+  X(delivered) /* deliveries, first and later ones */                                       \
+  X(acked)                                                                                  \
+  X(nacked)                                                                                 \
+  X(released)                                                                               \
+  X(rejected)                                                                               \
+  X(expired_leases)                                                                         \
+  X(returned_by_disconnect)                                                                 \
+  X(dead_lettered) /* left for the dead-letter queue */                                     \
+  X(dropped)       /* the oldest, pushed out where a newer one needed the room */           \
+  X(expired)       /* past their time to live, and not kept as dead letters */              \
+  X(purged)        /* by purge, or with a deleted queue */                                  \
+  X(deduplicated)  /* publishes that were there already */                                  \
+  X(replayed_out)  /* left a dead-letter queue by replay */                                 \
+  X(refused)       /* publishes refused */
 
 #define SLUICE_COUNTER_FIELD(name) std::uint64_t name = 0;
   SLUICE_COUNTERS(SLUICE_COUNTER_FIELD)

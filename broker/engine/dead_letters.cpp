@@ -34,7 +34,8 @@ void DeadLetters::expire(Message& message, const Now& now) {
 }
 
 void DeadLetters::apply_bound(const Queue& origin) {
-  if (Queue* const dead = queues_.find(dead_letter_name(origin.name))) make_room(*dead, origin.policy.dead_letter_max + 1);
+  if (Queue* const dead = queues_.find(dead_letter_name(origin.name)))
+    make_room(*dead, origin.policy.dead_letter_max + 1);
 }
 
 // Leased dead letters are somebody's work and stay.

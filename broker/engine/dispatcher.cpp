@@ -68,7 +68,8 @@ void Dispatcher::dispatch(Queue& queue, const Now& now) {
 bool Dispatcher::assign_share(Queue& queue) {
   if (queue.ready.empty() || queue.available.empty()) return false;
   Consumer& consumer = **queue.available.begin();
-  for (std::uint64_t count = share_of(queue, consumer); count > 0 && consumer.has_credit() && !queue.ready.empty(); --count)
+  for (std::uint64_t count = share_of(queue, consumer); count > 0 && consumer.has_credit() && !queue.ready.empty();
+       --count)
     assign(consumer, queue.ready.pop());
   relist(consumer);
   return true;

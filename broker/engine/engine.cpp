@@ -88,7 +88,8 @@ void Engine::refuse_publish(SessionId session, std::uint64_t first_sequence, std
 bool Engine::finish_turn(const Now& now) {
   const bool more_leases = leases_.expire(now, kDueMax, [&](Lease& lease) { consumers_.expire(lease, now); });
   const bool more_delays = messages_.wake(now, kDueMax);
-  const bool more_expired = messages_.expire(now, kExpiredMax, [&](Message& message) { dead_letters_.expire(message, now); });
+  const bool more_expired =
+      messages_.expire(now, kExpiredMax, [&](Message& message) { dead_letters_.expire(message, now); });
   publisher_.admit_blocked(now);
   consumers_.tell_losses();
   if (!deliveries_paused_ && !more_expired) dispatcher_.dispatch(now);

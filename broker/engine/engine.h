@@ -69,7 +69,8 @@ class Engine {
   void apply(SessionId session, const wire::Settle& frame, const Now& now);
   void apply(SessionId session, const wire::Request& frame, const Now& now);
   // A PUBLISH that could not be decoded.
-  void refuse_publish(SessionId session, std::uint64_t first_sequence, std::uint64_t count, const wire::ErrorBody& error);
+  void refuse_publish(SessionId session, std::uint64_t first_sequence, std::uint64_t count,
+                      const wire::ErrorBody& error);
 
   // Ends the turn: what is due, then deliveries, then confirmations. True if more is due: the next turn must not wait.
   bool finish_turn(const Now& now);

@@ -8,11 +8,16 @@ namespace sluice::engine {
 
 std::string_view name(DeadReason reason) {
   switch (reason) {
-    case DeadReason::none: return "none";
-    case DeadReason::rejected: return "rejected";
-    case DeadReason::attempts: return "attempts";
-    case DeadReason::overflow: return "overflow";
-    case DeadReason::expired: return "expired";
+    case DeadReason::none:
+      return "none";
+    case DeadReason::rejected:
+      return "rejected";
+    case DeadReason::attempts:
+      return "attempts";
+    case DeadReason::overflow:
+      return "overflow";
+    case DeadReason::expired:
+      return "expired";
   }
   return "none";
 }

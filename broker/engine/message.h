@@ -21,9 +21,9 @@ struct Lease;
 struct Message;
 
 enum class MessageState : std::uint8_t {
-  ready,     // in its queue's ReadyList, by priority and position
-  delayed,   // in the delay wheel, until when_ms
-  leased,    // held by `lease`
+  ready,    // in its queue's ReadyList, by priority and position
+  delayed,  // in the delay wheel, until when_ms
+  leased,   // held by `lease`
 };
 
 // How a message became a dead letter.
@@ -67,9 +67,7 @@ struct Extras {
 
   Expiry expiry;
 
-  std::uint64_t attempts() const {
-    return std::uint64_t{nacks} + std::uint64_t{expiries} + std::uint64_t{disconnects};
-  }
+  std::uint64_t attempts() const { return std::uint64_t{nacks} + std::uint64_t{expiries} + std::uint64_t{disconnects}; }
 };
 
 struct Message : TimerNode {  // TimerNode: the ready list's or the delay wheel's links
@@ -78,8 +76,8 @@ struct Message : TimerNode {  // TimerNode: the ready list's or the delay wheel'
   Message* queue_next = nullptr;
   Queue* queue = nullptr;
   std::unique_ptr<Extras> extras;
-  Lease* lease = nullptr;  // while leased
-  MessageId id{};          // the same in all copies of one publish
+  Lease* lease = nullptr;          // while leased
+  MessageId id{};                  // the same in all copies of one publish
   std::uint64_t position = 0;      // place in the queue; rises
   std::uint64_t published_ms = 0;  // wall
   std::uint32_t deliveries = 0;

@@ -6,7 +6,8 @@
 
 namespace sluice::engine {
 
-void Messages::publish(Queue& queue, Message& message, MessageId id, const wire::PublishMessage& published, const Now& now) {
+void Messages::publish(Queue& queue, Message& message, MessageId id, const wire::PublishMessage& published,
+                       const Now& now) {
   message.id = id;
   message.published_ms = now.wall_ms;
   message.priority = published.priority;
@@ -46,10 +47,18 @@ void Messages::end(Message& message, Ended how) {
   forget_expiry(message);
   Counters& counters = message.queue->counters;
   switch (how) {
-    case Ended::acked: ++counters.acked; break;
-    case Ended::purged: ++counters.purged; break;
-    case Ended::dropped: ++counters.dropped; break;
-    case Ended::expired: ++counters.expired; break;
+    case Ended::acked:
+      ++counters.acked;
+      break;
+    case Ended::purged:
+      ++counters.purged;
+      break;
+    case Ended::dropped:
+      ++counters.dropped;
+      break;
+    case Ended::expired:
+      ++counters.expired;
+      break;
   }
   records_.ended(message, how);
   Message::free(&message);

@@ -19,15 +19,15 @@ namespace sluice::engine {
 
 struct Peer {
   SessionId session{};
-  std::string producer_name;   // empty: the sequences are the session's own
-  Producer own_producer;       // used then
+  std::string producer_name;  // empty: the sequences are the session's own
+  Producer own_producer;      // used then
   Producer* producer = nullptr;
-  wire::Confirm confirm;       // of this turn
+  wire::Confirm confirm;  // of this turn
   std::uint64_t unconfirmed_messages = 0;
   std::uint64_t unconfirmed_bytes = 0;
   std::uint64_t blocked_messages = 0;  // of the unconfirmed: those that wait for room in a queue
   std::uint64_t blocked_bytes = 0;
-  bool confirms = false;       // on the publisher's list of this turn
+  bool confirms = false;  // on the publisher's list of this turn
   absl::btree_map<std::uint64_t, std::unique_ptr<Consumer>> consumers;
   std::vector<std::unique_ptr<Consumer>> cancelled;  // that may still hold leases
 };

@@ -65,8 +65,9 @@ std::string number(double value) {
 Result<void> read_whole(const WholeRule& rule, const wire::Value& value, Policy& policy) {
   const auto* whole = value.get_if<std::uint64_t>();
   if (whole == nullptr || *whole < rule.min || *whole > rule.max)
-    return fail(ErrorCode::bad_policy, std::string(rule.key) + ": must be a whole number from " + std::to_string(rule.min) +
-                                           " to " + std::to_string(rule.max) + ", is " + shown(value));
+    return fail(ErrorCode::bad_policy, std::string(rule.key) + ": must be a whole number from " +
+                                           std::to_string(rule.min) + " to " + std::to_string(rule.max) + ", is " +
+                                           shown(value));
   policy.*rule.field = *whole;
   return {};
 }
@@ -84,7 +85,8 @@ Result<void> read_real(const RealRule& rule, const wire::Value& value, Policy& p
 
 // The place of the text in `names`, as the enumeration has it.
 template <class Choice>
-Result<void> read_choice(std::string_view key, std::span<const std::string_view> names, const wire::Value& value, Choice& choice) {
+Result<void> read_choice(std::string_view key, std::span<const std::string_view> names, const wire::Value& value,
+                         Choice& choice) {
   const auto* text = value.get_if<std::string>();
   std::string listed;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -133,7 +135,8 @@ std::uint64_t backoff_ms(const Policy& policy, std::uint64_t attempts, Random& r
   const auto cap = static_cast<double>(policy.backoff_max_ms);
   const double exponent = static_cast<double>(std::min<std::uint64_t>(attempts, 1'000'001)) - 1.0;
   // pow() goes to infinity for large exponents, and min() brings it back: nothing wraps.
-  const double plain = std::min(cap, static_cast<double>(policy.backoff_initial_ms) * std::pow(policy.backoff_factor, exponent));
+  const double plain =
+      std::min(cap, static_cast<double>(policy.backoff_initial_ms) * std::pow(policy.backoff_factor, exponent));
   const double wait = std::min(cap, plain * jitter);
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wait));
 }

@@ -40,7 +40,8 @@ template <class Runs>
 void add_refused(Runs& runs, std::uint64_t sequence, const wire::ErrorBody& error) {
   if (!runs.empty()) {
     wire::Refused& last = runs.back();
-    if (sequence == last.first_sequence + last.count && last.error.code == error.code && last.error.text == error.text) {
+    if (sequence == last.first_sequence + last.count && last.error.code == error.code &&
+        last.error.text == error.text) {
       ++last.count;
       return;
     }

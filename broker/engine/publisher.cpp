@@ -81,8 +81,9 @@ std::optional<wire::ErrorBody> Publisher::check(const Peer& peer, const wire::Pu
   const bool over = peer.unconfirmed_messages >= window_.messages ||
                     (peer.unconfirmed_messages > 0 && peer.unconfirmed_bytes + bytes > window_.bytes);
   if (over)
-    return wire::error_body(ErrorCode::publish_window, "more than " + std::to_string(window_.messages) + " messages or " +
-                                                           std::to_string(window_.bytes) + " bytes unconfirmed");
+    return wire::error_body(ErrorCode::publish_window, "more than " + std::to_string(window_.messages) +
+                                                           " messages or " + std::to_string(window_.bytes) +
+                                                           " bytes unconfirmed");
   return std::nullopt;
 }
 
@@ -148,14 +149,18 @@ Queue* Publisher::decide(Peer& peer, Target& target, std::uint64_t sequence, con
 
 // `waited`: the publish that stands first in line there, if it is that one's turn.
 Publisher::Room Publisher::room_in(const Queue& queue, std::uint64_t bytes, const Blocked* waited) const {
-  const bool behind_others = !queue.blocked.empty() && (waited == nullptr || queue.blocked.begin()->second.get() != waited);
+  const bool behind_others =
+      !queue.blocked.empty() && (waited == nullptr || queue.blocked.begin()->second.get() != waited);
   if (!behind_others && !is_full(queue, bytes)) return Room::yes;
   if (queue.policy.max_bytes != 0 && bytes > queue.policy.max_bytes) return Room::no;  // never fits
   switch (queue.policy.overflow) {
-    case Overflow::reject: return Room::no;
-    case Overflow::block: return Room::wait;
+    case Overflow::reject:
+      return Room::no;
+    case Overflow::block:
+      return Room::wait;
     case Overflow::drop_oldest:
-    case Overflow::dead_letter_oldest: break;
+    case Overflow::dead_letter_oldest:
+      break;
   }
   // Enough of those that are not leased, counted before any of them goes.
   std::uint64_t messages = queue.count();
@@ -333,7 +338,8 @@ void Publisher::forget(Queue& queue) {
   while (!queue.blocked.empty()) {
     Peer& peer = *queue.blocked.begin()->second->peer;
     const std::unique_ptr<Blocked> taken = unblock(*queue.blocked.begin()->second);
-    refuse_one(peer, taken->sequence, wire::error_body(ErrorCode::queue_deleted, "queue " + queue.name + " was deleted"));
+    refuse_one(peer, taken->sequence,
+               wire::error_body(ErrorCode::queue_deleted, "queue " + queue.name + " was deleted"));
     answers(peer);
   }
 }

@@ -67,7 +67,8 @@ class Publisher {
   };
   enum class Room : std::uint8_t { yes, no, wait };
 
-  void publish_one(Peer& peer, Target& target, std::uint64_t sequence, const wire::PublishMessage& message, const Now& now);
+  void publish_one(Peer& peer, Target& target, std::uint64_t sequence, const wire::PublishMessage& message,
+                   const Now& now);
   std::optional<wire::ErrorBody> check(const Peer& peer, const wire::PublishMessage& message) const;
   std::optional<wire::ErrorBody> find_queues(Target& target);
   // Where keys of that target are remembered, and for how long; no keys: they are not.
@@ -85,8 +86,8 @@ class Publisher {
   MessageId enqueue(const Target& target, const wire::PublishMessage& message, const Now& now);
   void accept_one(Peer& peer, std::uint64_t sequence, MessageId id);
   void refuse_one(Peer& peer, std::uint64_t sequence, const wire::ErrorBody& error);
-  void block(Peer& peer, const Target& target, Queue& queue, std::uint64_t sequence, const wire::PublishMessage& message,
-             const Now& now);
+  void block(Peer& peer, const Target& target, Queue& queue, std::uint64_t sequence,
+             const wire::PublishMessage& message, const Now& now);
   void hand_over(Blocked& blocked, Peer& to);
   std::unique_ptr<Blocked> unblock(Blocked& blocked);
   void admit_blocked(Queue& queue, const Now& now);

@@ -39,12 +39,12 @@ struct Consumer {
   std::uint64_t listed_held = 0;
   std::uint64_t listed_turn = 0;
   bool listed = false;
-  bool cancelled = false;         // off its queue; stays until its leases have ended
-  bool alone = false;             // holds a suspect, and gets nothing else meanwhile
-  bool reserved = false;          // gets nothing more until it holds nothing: a suspect waits for it
-  bool touched = false;                  // in Queue::touched
-  std::vector<Message*> assigned;        // this turn's deliveries, before they have leases
-  std::vector<wire::LeaseRange> lost;    // this turn's expired leases, not yet told
+  bool cancelled = false;              // off its queue; stays until its leases have ended
+  bool alone = false;                  // holds a suspect, and gets nothing else meanwhile
+  bool reserved = false;               // gets nothing more until it holds nothing: a suspect waits for it
+  bool touched = false;                // in Queue::touched
+  std::vector<Message*> assigned;      // this turn's deliveries, before they have leases
+  std::vector<wire::LeaseRange> lost;  // this turn's expired leases, not yet told
 
   bool has_credit() const { return credit_messages > 0 && credit_bytes > 0; }
   bool takes_work() const { return has_credit() && !alone && !reserved; }
@@ -64,7 +64,7 @@ struct Queue {
   bool dead_letters = false;  // its name ends in .dlq
   bool paused = false;        // nothing is handed out
   ReadyList ready;
-  ReadyList suspects;         // ready too, each to be handed out alone
+  ReadyList suspects;        // ready too, each to be handed out alone
   Message* first = nullptr;  // all messages, by position
   Message* last = nullptr;
   std::uint64_t ready_count = 0;
@@ -72,15 +72,15 @@ struct Queue {
   std::uint64_t leased_count = 0;
   std::uint64_t bytes = 0;  // payloads and headers
   Counters counters;
-  std::vector<Consumer*> consumers;           // in order of arrival
+  std::vector<Consumer*> consumers;  // in order of arrival
   std::set<Consumer*, ByLoad> available;
   Consumer* reserved = nullptr;
-  std::uint64_t alone_count = 0;              // consumers that hold a suspect
-  std::vector<Consumer*> touched;             // load or credit changed since the last dispatch
-  bool dirty = false;                         // on the dispatcher's list
+  std::uint64_t alone_count = 0;                              // consumers that hold a suspect
+  std::vector<Consumer*> touched;                             // load or credit changed since the last dispatch
+  bool dirty = false;                                         // on the dispatcher's list
   std::map<std::uint64_t, std::unique_ptr<Blocked>> blocked;  // publishes that wait for room, in order
-  std::unique_ptr<DedupKeys> keys;            // made by need
-  bool exclusive = false;                     // made for one consumer of a topic, and goes with it
+  std::unique_ptr<DedupKeys> keys;                            // made by need
+  bool exclusive = false;                                     // made for one consumer of a topic, and goes with it
 
   std::uint64_t count() const { return ready_count + delayed_count + leased_count; }
 };

@@ -48,11 +48,20 @@ bool Settler::settle_one(Lease& lease, const wire::Settlement& settlement, const
   }
   dispatcher_.touch(*lease.consumer);
   switch (settlement.verb) {
-    case wire::Verb::ack: attempts_.acked(lease); break;
-    case wire::Verb::nack: attempts_.nacked(lease, settlement.reason, settlement.delay_ms, now); break;
-    case wire::Verb::release: attempts_.released(lease, now); break;
-    case wire::Verb::reject: attempts_.rejected(lease, settlement.reason, now); break;
-    case wire::Verb::extend: break;
+    case wire::Verb::ack:
+      attempts_.acked(lease);
+      break;
+    case wire::Verb::nack:
+      attempts_.nacked(lease, settlement.reason, settlement.delay_ms, now);
+      break;
+    case wire::Verb::release:
+      attempts_.released(lease, now);
+      break;
+    case wire::Verb::reject:
+      attempts_.rejected(lease, settlement.reason, now);
+      break;
+    case wire::Verb::extend:
+      break;
   }
   return true;
 }
@@ -60,9 +69,10 @@ bool Settler::settle_one(Lease& lease, const wire::Settlement& settlement, const
 void Settler::grant(Peer& peer, const wire::Grant& given) {
   const auto found = peer.consumers.find(given.consumer);
   if (found == peer.consumers.end()) {
-    effects_.error(peer.session, {wire::error_body(ErrorCode::unknown_consumer,
-                                                   "grant: no consumer " + std::to_string(given.consumer) + " in this session"),
-                                  std::nullopt});
+    effects_.error(peer.session,
+                   {wire::error_body(ErrorCode::unknown_consumer,
+                                     "grant: no consumer " + std::to_string(given.consumer) + " in this session"),
+                    std::nullopt});
     return;
   }
   Consumer& consumer = *found->second;
@@ -70,15 +80,15 @@ void Settler::grant(Peer& peer, const wire::Grant& given) {
   const bool too_many = given.messages > limits_.messages_max - consumer.credit_messages;
   const bool too_large = given.bytes > limits_.bytes_max - bytes_now;
   if (too_many || too_large) {
-    effects_.error(peer.session,
-                   {wire::error_body(ErrorCode::bad_credit,
-                                     "grant to consumer " + std::to_string(given.consumer) + ": credit is at most " +
-                                         std::to_string(limits_.messages_max) + " messages and " +
-                                         std::to_string(limits_.bytes_max) + " bytes, it has " +
-                                         std::to_string(consumer.credit_messages) + " and " + std::to_string(bytes_now) +
-                                         ", granted were " + std::to_string(given.messages) + " and " +
-                                         std::to_string(given.bytes)),
-                    std::nullopt});
+    effects_.error(
+        peer.session,
+        {wire::error_body(
+             ErrorCode::bad_credit,
+             "grant to consumer " + std::to_string(given.consumer) + ": credit is at most " +
+                 std::to_string(limits_.messages_max) + " messages and " + std::to_string(limits_.bytes_max) +
+                 " bytes, it has " + std::to_string(consumer.credit_messages) + " and " + std::to_string(bytes_now) +
+                 ", granted were " + std::to_string(given.messages) + " and " + std::to_string(given.bytes)),
+         std::nullopt});
     return;
   }
   consumer.credit_messages += given.messages;

@@ -61,8 +61,8 @@ void Outbox::deliver(SessionId session, std::uint64_t consumer, LeaseId first_le
   std::uint64_t lease = raw(first_lease);
   deliver_.begin(consumer, lease, lease_ms);
   for (const engine::Message* message : messages) {
-    const bool closes = deliver_.count() > 0 && (deliver_.count() == kDeliverCountMax ||
-                                                 deliver_.bytes() + message->size() > kDeliverBytesMax);
+    const bool closes = deliver_.count() > 0 &&
+                        (deliver_.count() == kDeliverCountMax || deliver_.bytes() + message->size() > kDeliverBytesMax);
     if (closes) {
       push(session, deliver_.finish());
       deliver_.begin(consumer, lease, lease_ms);

@@ -81,7 +81,7 @@ class Outbox final : public engine::Effects {
     std::deque<Frame> frames;
     std::size_t sealed = 0;  // this many, from the front
     std::uint64_t bytes = 0;
-    bool active = false;     // in active_
+    bool active = false;  // in active_
     bool lost = false;
   };
 
@@ -92,7 +92,7 @@ class Outbox final : public engine::Effects {
   OutboxOptions options_;
   io::Router& router_;
   absl::flat_hash_map<std::uint64_t, std::unique_ptr<Line>> lines_;  // by SessionId; never iterated
-  std::vector<Line*> active_;  // have frames
+  std::vector<Line*> active_;                                        // have frames
   std::vector<LostSession> lost_;
   std::vector<SessionId> told_;
   std::uint64_t bytes_ = 0;

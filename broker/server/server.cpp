@@ -54,7 +54,8 @@ Server::Next Server::turn() {
   busy_ = more_frames || more_due;
   send();
   for (const SessionId id : std::exchange(closing_, {}))
-    if (sessions_.find(id) != nullptr) end_session(id, ErrorCode::closed_by_operator, "an operator closed this session");
+    if (sessions_.find(id) != nullptr)
+      end_session(id, ErrorCode::closed_by_operator, "an operator closed this session");
   memory_.look(engine_.message_bytes());
   if (drained()) return Next::stop;
   return ready.wake ? Next::look_for_signals : Next::turn;
@@ -125,7 +126,10 @@ void Server::receive(const io::Received& received) {
   if (received.parts != 1) {
     ++counters_.frames_malformed;
     return refuse(*session, {ErrorCode::malformed_frame,
-                             "a message has one part, this one has " + std::to_string(received.parts), {}, {}, 0});
+                             "a message has one part, this one has " + std::to_string(received.parts),
+                             {},
+                             {},
+                             0});
   }
   const auto frame = wire::decode_client_frame(received.body);
   if (!frame) {
@@ -146,13 +150,15 @@ void Server::receive_unknown(const io::Received& received) {
     if (frame) {
       if (const auto* hello = std::get_if<wire::Hello>(&*frame)) return open_session(received, *hello);
     } else if (frame.error().code != ErrorCode::malformed_frame) {
-      outbox_.send_now(route, wire::ErrorFrame{wire::error_body(frame.error().code, frame.error().text), frame.error().request});
+      outbox_.send_now(
+          route, wire::ErrorFrame{wire::error_body(frame.error().code, frame.error().text), frame.error().request});
       return;
     }
   }
   ++counters_.frames_without_session;
-  outbox_.send_now(route, wire::ErrorFrame{wire::error_body(ErrorCode::hello_required, "no session on this connection: say HELLO"),
-                                           std::nullopt});
+  outbox_.send_now(
+      route, wire::ErrorFrame{wire::error_body(ErrorCode::hello_required, "no session on this connection: say HELLO"),
+                              std::nullopt});
 }
 
 // The answer goes where the peer looks for it.
@@ -168,7 +174,8 @@ void Server::refuse(session::Session& session, const wire::DecodeError& error) {
     outbox_.error(session.id, {body, std::nullopt});
   }
   if (++session.malformed > options_.malformed_max)
-    end_session(session.id, ErrorCode::malformed_frame, "more than " + std::to_string(options_.malformed_max) + " frames that cannot be decoded");
+    end_session(session.id, ErrorCode::malformed_frame,
+                "more than " + std::to_string(options_.malformed_max) + " frames that cannot be decoded");
 }
 
 void Server::open_session(const io::Received& received, const wire::Hello& hello) {
@@ -180,15 +187,19 @@ void Server::open_session(const io::Received& received, const wire::Hello& hello
     outbox_.send_now(route, wire::ErrorFrame{wire::error_body(code, text), std::nullopt});
   };
   if (hello.protocol < wire::kProtocolVersion)
-    return refuse_peer(ErrorCode::unsupported_protocol, "this broker speaks protocol 1, not " + std::to_string(hello.protocol));
+    return refuse_peer(ErrorCode::unsupported_protocol,
+                       "this broker speaks protocol 1, not " + std::to_string(hello.protocol));
   if (const session::Session* old = sessions_.find(received.route)) close_session(old->id, "hello_again");
   // A new peer on a known connection: the old one is gone, and its event is still under way.
-  if (const session::Session* old = sessions_.find_connection(received.connection)) close_session(old->id, "connection_reused");
+  if (const session::Session* old = sessions_.find_connection(received.connection))
+    close_session(old->id, "connection_reused");
   if (drain_.draining()) return refuse_peer(ErrorCode::draining, "the broker is shutting down");
   if (sessions_.size() >= options_.sessions_max)
-    return refuse_peer(ErrorCode::session_limit, "the broker has " + std::to_string(options_.sessions_max) + " sessions, its limit");
+    return refuse_peer(ErrorCode::session_limit,
+                       "the broker has " + std::to_string(options_.sessions_max) + " sessions, its limit");
 
-  session::Session& session = sessions_.open(route, received.connection, hello.heartbeat_ms.value_or(options_.heartbeat_ms), time_.steady_ms);
+  session::Session& session =
+      sessions_.open(route, received.connection, hello.heartbeat_ms.value_or(options_.heartbeat_ms), time_.steady_ms);
   session.client = hello.client;
   session.agent = hello.agent;
   wire::Welcome welcome;

@@ -40,7 +40,8 @@ struct ServerOptions {
 
 class Server {
  public:
-  Server(const ServerOptions& options, io::Clock& clock, io::Router& router, journal::Journal& journal, log::Logger& logger);
+  Server(const ServerOptions& options, io::Clock& clock, io::Router& router, journal::Journal& journal,
+         log::Logger& logger);
 
   enum class Next : std::uint8_t { turn, look_for_signals, stop };
   // One turn: waits until there is something to do, then does it. Says what the caller is to do next; `stop`: drained.
@@ -90,11 +91,11 @@ class Server {
   MemoryTrimmer memory_;
   ServerCounters counters_;
   Drain drain_;
-  io::Time time_;               // of this turn
+  io::Time time_;  // of this turn
   std::uint64_t started_ms_;
   std::uint64_t records_seen_ = 0;
   std::vector<SessionId> closing_;  // at the end of the turn
-  bool busy_ = false;  // there is more to do: the next turn must not wait
+  bool busy_ = false;               // there is more to do: the next turn must not wait
   std::uint32_t turns_unwaited_ = 0;
 };
 

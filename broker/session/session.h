@@ -17,8 +17,8 @@ struct Session {
   std::string agent;
   std::uint64_t heartbeat_ms = 0;
   std::uint64_t opened_ms = 0;  // steady
-  std::uint64_t heard_ms = 0;  // steady
-  std::uint64_t told_ms = 0;   // steady
+  std::uint64_t heard_ms = 0;   // steady
+  std::uint64_t told_ms = 0;    // steady
   std::uint64_t malformed = 0;  // frames
 };
 

@@ -74,17 +74,19 @@ void add_sessions(Corpus& corpus, const std::vector<Vector>& vectors) {
   Map policy;
   policy.set("max_attempts", 2).set("lease_ms", 100).set("dead_letter_max", 2).set("backoff_initial_ms", 10);
   const std::string begin = frame(0, Hello()) + frame(1, Hello()) +
-                            frame(0, Request{1, "queue.declare", Map().set("name", "jobs").set("policy", policy)}) + frame(0, publish) +
-                            frame(1, Consume{2, 1, "jobs", 10, 1'000});
+                            frame(0, Request{1, "queue.declare", Map().set("name", "jobs").set("policy", policy)}) +
+                            frame(0, publish) + frame(1, Consume{2, 1, "jobs", 10, 1'000});
   const auto settle = [](Verb verb, std::uint64_t first, std::uint64_t last) {
     return Settle{std::nullopt, {{verb, first, last, {}, {}, {}}}, {{1, 2, 10}}};
   };
   corpus.add("sessions", begin + frame(1, settle(Verb::ack, 1, 3)));
-  corpus.add("sessions", begin + frame(1, settle(Verb::reject, 1, 2)) + frame(0, Request{3, "dlq.replay", Map().set("name", "jobs.dlq")}) +
+  corpus.add("sessions", begin + frame(1, settle(Verb::reject, 1, 2)) +
+                             frame(0, Request{3, "dlq.replay", Map().set("name", "jobs.dlq")}) +
                              frame(1, settle(Verb::nack, 3, 9)));
   corpus.add("sessions", begin + step(0, kPass, 400) + step(0, kPass, 400) + frame(1, settle(Verb::release, 3, 5)));
   corpus.add("sessions", begin + step(1, kClose, 0) + frame(2, Hello()) + frame(2, Consume{1, 1, "jobs", 1, 1}));
-  corpus.add("sessions", begin + step(1, kFull, 0) + frame(1, settle(Verb::extend, 1, 2)) + frame(0, Request{3, "queue.delete", Map().set("name", "jobs")}));
+  corpus.add("sessions", begin + step(1, kFull, 0) + frame(1, settle(Verb::extend, 1, 2)) +
+                             frame(0, Request{3, "queue.delete", Map().set("name", "jobs")}));
   for (const Vector& vector : vectors) {
     if (vector.to_broker && vector.bytes.size() < 2'000)
       corpus.add("sessions", begin + step(1, 0, vector.bytes.size(), vector.bytes) + step(0, kPass, 200));

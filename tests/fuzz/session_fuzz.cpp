@@ -28,16 +28,29 @@ class Script {
   bool step(Running& running) {
     if (left_.size() < 3) return false;
     const auto head = static_cast<std::uint8_t>(left_[0]);
-    const unsigned number = static_cast<std::uint8_t>(left_[1]) | static_cast<unsigned>(static_cast<std::uint8_t>(left_[2])) << 8U;
+    const unsigned number =
+        static_cast<std::uint8_t>(left_[1]) | static_cast<unsigned>(static_cast<std::uint8_t>(left_[2])) << 8U;
     left_.remove_prefix(3);
     const unsigned peer = head & 3U;
     switch ((head >> 2U) & 7U) {
-      case 3: running.clock.pass(number); break;
-      case 4: running.router.next_events.closed.push_back(static_cast<int>(peer)); break;
-      case 5: running.router.full.insert(route(peer)); break;
-      case 6: running.router.full.erase(route(peer)); break;
-      case 7: running.router.put_bytes(route(peer), std::string(take(number)), static_cast<int>(peer), 2); break;
-      default: running.router.put_bytes(route(peer), std::string(take(number)), static_cast<int>(peer)); break;
+      case 3:
+        running.clock.pass(number);
+        break;
+      case 4:
+        running.router.next_events.closed.push_back(static_cast<int>(peer));
+        break;
+      case 5:
+        running.router.full.insert(route(peer));
+        break;
+      case 6:
+        running.router.full.erase(route(peer));
+        break;
+      case 7:
+        running.router.put_bytes(route(peer), std::string(take(number)), static_cast<int>(peer), 2);
+        break;
+      default:
+        running.router.put_bytes(route(peer), std::string(take(number)), static_cast<int>(peer));
+        break;
     }
     return true;
   }
@@ -70,7 +83,8 @@ void check_conservation(Running& running) {
     const wire::Map& queue = *value.get_if<wire::Map>();
     const wire::Map& counters = *queue.find("counters")->get_if<wire::Map>();
     std::uint64_t accounted = number(queue, "ready") + number(queue, "delayed") + number(queue, "leased");
-    for (const char* way : {"acked", "dead_lettered", "dropped", "expired", "purged", "replayed_out"}) accounted += number(counters, way);
+    for (const char* way : {"acked", "dead_lettered", "dropped", "expired", "purged", "replayed_out"})
+      accounted += number(counters, way);
     SLUICE_CHECK(number(counters, "enqueued") == accounted);
   }
 }

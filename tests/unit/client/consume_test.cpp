@@ -394,7 +394,8 @@ TEST_CASE_FIXTURE(Fixture, "consume: no credit is granted behind a CANCEL") {
 
 TEST_CASE_FIXTURE(Fixture, "consume: a grant that crossed the end of its consumer does not cost the session") {
   Consumer consumer = pull();
-  broker.send(wire::ErrorFrame{wire::ErrorBody{300, "unknown_consumer", "grant: no consumer 1 in this session", false, 0}, std::nullopt});
+  broker.send(wire::ErrorFrame{
+      wire::ErrorBody{300, "unknown_consumer", "grant: no consumer 1 in this session", false, 0}, std::nullopt});
   broker.send(deliver(1, {"a"}));
   CHECK(consumer.receive(kPatience)->payload() == "a");
 }

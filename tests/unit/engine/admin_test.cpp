@@ -7,14 +7,15 @@ namespace {
 
 TEST_CASE("declare: is made once, is the same again with the same policy, and conflicts with another") {
   Harness h;
-  wire::Map declared = h.ask("queue.declare", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 500)));
+  wire::Map declared =
+      h.ask("queue.declare", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 500)));
   CHECK(*declared.find("created")->get_if<bool>());
   declared = h.ask("queue.declare", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 500)));
   CHECK_FALSE(*declared.find("created")->get_if<bool>());
-  CHECK(h.request("queue.declare", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 600))).error->name ==
-        "policy_conflict");
-  CHECK(h.request("queue.declare", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 1))).error->name ==
-        "bad_policy");
+  CHECK(h.request("queue.declare", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 600)))
+            .error->name == "policy_conflict");
+  CHECK(h.request("queue.declare", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 1)))
+            .error->name == "bad_policy");
 }
 
 TEST_CASE("requests: an unknown verb, an unknown, missing or wrongly typed argument is named") {
@@ -22,7 +23,8 @@ TEST_CASE("requests: an unknown verb, an unknown, missing or wrongly typed argum
   CHECK(h.request("queue.explode", {}).error->name == "unknown_verb");
   CHECK(h.request("queue.info", {}).error->text == "name: is missing");
   CHECK(h.request("queue.info", wire::Map().set("name", 5)).error->text == "name: must be text");
-  CHECK(h.request("queue.info", wire::Map().set("name", "jobs").set("nmae", "x")).error->text == "nmae: no argument of this verb");
+  CHECK(h.request("queue.info", wire::Map().set("name", "jobs").set("nmae", "x")).error->text ==
+        "nmae: no argument of this verb");
   CHECK(h.request("queue.peek", wire::Map().set("name", "jobs").set("limit", 1'001)).error->text ==
         "limit: must be a whole number from 1 to 1000, is 1001");
   CHECK(h.request("queue.peek", wire::Map().set("name", "jobs").set("limit", -1)).error->name == "bad_field");

@@ -6,7 +6,11 @@ namespace sluice::engine {
 namespace {
 
 wire::Map exact_backoff() {
-  return wire::Map().set("backoff_initial_ms", 200).set("backoff_jitter", 0.0).set("lease_ms", 100).set("max_attempts", 4);
+  return wire::Map()
+      .set("backoff_initial_ms", 200)
+      .set("backoff_jitter", 0.0)
+      .set("lease_ms", 100)
+      .set("max_attempts", 4);
 }
 
 TEST_CASE("C05 attempts: nack without a delay and lease end wait alike, each time twice as long") {

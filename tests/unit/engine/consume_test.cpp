@@ -30,7 +30,8 @@ TEST_CASE("consume: byte credit is used by payload and may end below zero by one
 TEST_CASE("C27 consume: credit beyond the limit is refused and names the field; the consumer does not exist") {
   Harness h;
   h.publish(1, "jobs", {"1"});
-  for (const std::uint64_t credit : {std::uint64_t{65'536}, std::uint64_t{1} << 31, std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
+  for (const std::uint64_t credit :
+       {std::uint64_t{65'536}, std::uint64_t{1} << 31, std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
     h.consume(2, 1, "jobs", credit);
     const wire::Reply& reply = h.told.replies[2].back();
     REQUIRE(reply.error.has_value());
@@ -48,7 +49,8 @@ TEST_CASE("C27 consume: credit beyond the limit is refused and names the field; 
 TEST_CASE("C27 consume: a grant that would pass the limit is refused whole, without wrapping") {
   Harness h;
   h.consume(2, 1, "jobs", 65'535);
-  for (const std::uint64_t messages : {std::uint64_t{1}, std::uint64_t{1} << 63, ~std::uint64_t{0}}) h.grant(2, 1, messages);
+  for (const std::uint64_t messages : {std::uint64_t{1}, std::uint64_t{1} << 63, ~std::uint64_t{0}})
+    h.grant(2, 1, messages);
   h.grant(2, 1, 0, ~std::uint64_t{0});
   CHECK(h.told.errors[2].size() == 4);
   for (const auto& error : h.told.errors[2]) CHECK(error.error.name == "bad_credit");

@@ -17,14 +17,18 @@ void bury(Harness& h, std::uint64_t first, std::uint64_t count) {
 }
 
 wire::Array peek(Harness& h, std::string_view queue) {
-  return *h.ask("queue.peek", wire::Map().set("name", queue).set("limit", 1'000)).find("messages")->get_if<wire::Array>();
+  return *h.ask("queue.peek", wire::Map().set("name", queue).set("limit", 1'000))
+              .find("messages")
+              ->get_if<wire::Array>();
 }
 
 std::string text(const wire::Value& message, std::string_view key) {
   return *message.get_if<wire::Map>()->find("dead")->get_if<wire::Map>()->find(key)->get_if<std::string>();
 }
 
-std::string payload(const wire::Value& message) { return message.get_if<wire::Map>()->find("payload")->get_if<wire::Bin>()->bytes; }
+std::string payload(const wire::Value& message) {
+  return message.get_if<wire::Map>()->find("payload")->get_if<wire::Bin>()->bytes;
+}
 
 TEST_CASE("dead letters: keep origin, reason, error text, counters and times, and the message's id") {
   Harness h;
@@ -44,7 +48,8 @@ TEST_CASE("dead letters: keep origin, reason, error text, counters and times, an
   const wire::Map& facts = *message.find("dead")->get_if<wire::Map>();
   CHECK(*facts.find("deliveries")->get_if<std::uint64_t>() == 2);
   CHECK(*facts.find("nacks")->get_if<std::uint64_t>() == 1);
-  CHECK(*facts.find("dead_at_ms")->get_if<std::uint64_t>() == *facts.find("first_published_ms")->get_if<std::uint64_t>() + 5);
+  CHECK(*facts.find("dead_at_ms")->get_if<std::uint64_t>() ==
+        *facts.find("first_published_ms")->get_if<std::uint64_t>() + 5);
 }
 
 TEST_CASE("C22 dead letters: the bound is exact, the newest are kept, what is dropped is counted") {
@@ -74,13 +79,16 @@ TEST_CASE("dead letters: a leased one is not dropped to make room") {
   CHECK(payload(dead[1]) == "3");
 }
 
-TEST_CASE("dead letters: their queue never dead-letters again; a message waits there past any limit, also when rejected") {
+TEST_CASE(
+    "dead letters: their queue never dead-letters again; a message waits there past any limit, also when rejected") {
   Harness h;
   h.declare("jobs", wire::Map().set("max_attempts", 1));
   h.declare("jobs.dlq", wire::Map().set("max_attempts", 2).set("backoff_initial_ms", 0));
   bury(h, 1, 1);
   h.consume(3, 1, "jobs.dlq", 100);
-  for (int i = 0; i < 5; ++i) h.settle(3, i % 2 == 0 ? wire::Verb::nack : wire::Verb::reject, h.told.deliveries.back().lease, h.told.deliveries.back().lease);
+  for (int i = 0; i < 5; ++i)
+    h.settle(3, i % 2 == 0 ? wire::Verb::nack : wire::Verb::reject, h.told.deliveries.back().lease,
+             h.told.deliveries.back().lease);
   CHECK(h.count("jobs.dlq", "leased") == 1);
   CHECK(h.take().size() == 6);
   CHECK(h.request("queue.info", wire::Map().set("name", "jobs.dlq.dlq")).error->name == "unknown_queue");
@@ -160,8 +168,10 @@ TEST_CASE("conservation: after any of these, what entered a queue is in it or ha
   h.ask("queue.purge", wire::Map().set("name", "jobs"));
   for (const char* queue : {"jobs", "jobs.dlq"}) {
     std::uint64_t left = 0;
-    for (const char* way : {"acked", "dead_lettered", "dropped", "expired", "purged", "replayed_out"}) left += h.counter(queue, way);
-    CHECK(h.counter(queue, "enqueued") == left + h.count(queue, "ready") + h.count(queue, "delayed") + h.count(queue, "leased"));
+    for (const char* way : {"acked", "dead_lettered", "dropped", "expired", "purged", "replayed_out"})
+      left += h.counter(queue, way);
+    CHECK(h.counter(queue, "enqueued") ==
+          left + h.count(queue, "ready") + h.count(queue, "delayed") + h.count(queue, "leased"));
   }
 }
 

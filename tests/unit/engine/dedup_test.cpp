@@ -13,7 +13,8 @@ wire::PublishMessage keyed(std::string_view payload, std::string_view key) {
   return message;
 }
 
-TEST_CASE("dedup: the same key inside the window is enqueued once and confirmed with the first one's id, whoever sends it") {
+TEST_CASE(
+    "dedup: the same key inside the window is enqueued once and confirmed with the first one's id, whoever sends it") {
   Harness h;
   h.publish_one(1, "jobs", keyed("a", "order-7"));
   h.publish_one(5, "jobs", keyed("b", "order-7"));

@@ -100,7 +100,9 @@ TEST_CASE("C03 dispatch: at any moment at most one lease a message, and counts w
   for (const auto& [id, count] : counts) CHECK(count == 21);
 }
 
-TEST_CASE("C40 dispatch: 30,000 leases that end at once are handled over several turns, and another queue is served between") {
+TEST_CASE(
+    "C40 dispatch: 30,000 leases that end at once are handled over several turns, and another queue is served "
+    "between") {
   Harness h;
   h.declare("big", wire::Map().set("lease_ms", 100).set("backoff_initial_ms", 0));
   h.publish(1, "big", numbered(30'000));

@@ -12,12 +12,14 @@ void edit(Harness& h, std::string_view queue, wire::Map policy) {
 TEST_CASE("edit: changes what is given, keeps the rest, and answers with the queue") {
   Harness h;
   h.declare("jobs", wire::Map().set("lease_ms", 500).set("max_attempts", 7));
-  const wire::Map queue = h.ask("queue.edit", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 900)));
+  const wire::Map queue =
+      h.ask("queue.edit", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 900)));
   const wire::Map& policy = *queue.find("policy")->get_if<wire::Map>();
   CHECK(*policy.find("lease_ms")->get_if<std::uint64_t>() == 900);
   CHECK(*policy.find("max_attempts")->get_if<std::uint64_t>() == 7);
   CHECK(h.request("queue.edit", wire::Map().set("name", "nothing")).error->name == "unknown_queue");
-  CHECK(h.request("queue.edit", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 1))).error->name == "bad_policy");
+  CHECK(h.request("queue.edit", wire::Map().set("name", "jobs").set("policy", wire::Map().set("lease_ms", 1)))
+            .error->name == "bad_policy");
 }
 
 TEST_CASE("edit: a lowered attempt limit is judged when the running attempt ends") {

@@ -56,7 +56,8 @@ TEST_CASE("expiry: a message's own time to live goes before the queue's") {
 TEST_CASE("C24 expiry: never while leased; an ack is fine, and what comes back too late is not delivered again") {
   Harness h;
   h.declare("jobs", wire::Map().set("lease_ms", 1'000));
-  for (const char* payload : {"acked", "nacked", "released", "held", "lost"}) h.publish_one(1, "jobs", with_ttl(payload, 300));
+  for (const char* payload : {"acked", "nacked", "released", "held", "lost"})
+    h.publish_one(1, "jobs", with_ttl(payload, 300));
   h.consume(2, 1, "jobs", 10);
   REQUIRE(h.take().size() == 5);
   h.pass(600);

@@ -64,8 +64,8 @@ void Harness::consume(std::uint64_t session, std::uint64_t consumer, std::string
   turn();
 }
 
-void Harness::settle(std::uint64_t session, wire::Verb verb, std::uint64_t first, std::uint64_t last, std::string_view reason,
-                     std::optional<std::uint64_t> delay_ms) {
+void Harness::settle(std::uint64_t session, wire::Verb verb, std::uint64_t first, std::uint64_t last,
+                     std::string_view reason, std::optional<std::uint64_t> delay_ms) {
   wire::Settle frame;
   frame.settlements.push_back({verb, first, last, reason, delay_ms, {}});
   engine.apply(SessionId{session}, frame, now);

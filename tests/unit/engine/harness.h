@@ -63,8 +63,8 @@ class Harness {
                     const std::vector<std::string>& payloads);
   void consume(std::uint64_t session, std::uint64_t consumer, std::string_view queue, std::uint64_t messages,
                std::uint64_t bytes = 1 << 20);
-  void settle(std::uint64_t session, wire::Verb verb, std::uint64_t first, std::uint64_t last, std::string_view reason = {},
-              std::optional<std::uint64_t> delay_ms = {});
+  void settle(std::uint64_t session, wire::Verb verb, std::uint64_t first, std::uint64_t last,
+              std::string_view reason = {}, std::optional<std::uint64_t> delay_ms = {});
   void extend(std::uint64_t session, std::uint64_t lease, std::uint64_t lease_ms);
   void grant(std::uint64_t session, std::uint64_t consumer, std::uint64_t messages, std::uint64_t bytes = 0);
   void close(std::uint64_t session);
@@ -73,7 +73,7 @@ class Harness {
   // Its result; the check fails on an error.
   wire::Map ask(std::string_view verb, wire::Map arguments);
   void declare(std::string_view queue, wire::Map policy);
-  std::uint64_t count(std::string_view queue, std::string_view what);           // ready, delayed, leased, dead, ...
+  std::uint64_t count(std::string_view queue, std::string_view what);  // ready, delayed, leased, dead, ...
   std::uint64_t counter(std::string_view queue, std::string_view what);
   // Time goes by in steps of 1 ms, each a turn; until `ms` are over.
   void pass(std::uint64_t ms);

@@ -50,7 +50,8 @@ TEST_CASE("policy: every value has a range, and the error names key, rule and va
   refused("no_such_key", 1);
 }
 
-TEST_CASE("C05 backoff: grows by the factor, and is never negative, zero or above the cap however many attempts there were") {
+TEST_CASE(
+    "C05 backoff: grows by the factor, and is never negative, zero or above the cap however many attempts there were") {
   Policy policy;
   policy.backoff_initial_ms = 1'000;
   policy.backoff_max_ms = 60'000;
@@ -59,7 +60,8 @@ TEST_CASE("C05 backoff: grows by the factor, and is never negative, zero or abov
   CHECK(backoff_ms(policy, 1, random) == 1'000);
   CHECK(backoff_ms(policy, 2, random) == 2'000);
   CHECK(backoff_ms(policy, 3, random) == 4'000);
-  for (const std::uint64_t attempts : std::initializer_list<std::uint64_t>{31, 32, 40, 63, 64, 65, 100, 1'000'000, ~std::uint64_t{0}})
+  for (const std::uint64_t attempts :
+       std::initializer_list<std::uint64_t>{31, 32, 40, 63, 64, 65, 100, 1'000'000, ~std::uint64_t{0}})
     CHECK(backoff_ms(policy, attempts, random) == 60'000);
 }
 

@@ -30,7 +30,9 @@ TEST_CASE("publish: one turn is one confirmation, cumulative, with the ids as ru
   CHECK(h.count("jobs", "ready") == 4);
 }
 
-TEST_CASE("publish: a resend is confirmed with the first one's ids and enqueued once, also from another session of the producer") {
+TEST_CASE(
+    "publish: a resend is confirmed with the first one's ids and enqueued once, also from another session of the "
+    "producer") {
   Harness h;
   h.open(1, "producer-16bytes");
   h.publish_from(1, "jobs", 1, {"a", "b", "c"});

@@ -6,8 +6,10 @@ namespace sluice::engine {
 namespace {
 
 TEST_CASE("C36 queue name: one rule for all names") {
-  for (const char* name : {"a", "A", "0", "_", "jobs.eu-1:x@y", "jobs.dlq", "con", "_-"}) CHECK_FALSE(queue_name_error(name).has_value());
-  for (const char* name : {"", "-a", ".", "..", "a/b", "../../etc/x", "a b", "a\n", "x{y=\"z\"}", "\xff\xfe", "\xf0\x9f\x98\x80", ".dlq", "@a"})
+  for (const char* name : {"a", "A", "0", "_", "jobs.eu-1:x@y", "jobs.dlq", "con", "_-"})
+    CHECK_FALSE(queue_name_error(name).has_value());
+  for (const char* name : {"", "-a", ".", "..", "a/b", "../../etc/x", "a b", "a\n", "x{y=\"z\"}", "\xff\xfe",
+                           "\xf0\x9f\x98\x80", ".dlq", "@a"})
     CHECK(queue_name_error(name).has_value());
   CHECK(queue_name_error(std::string_view("a\0b", 3)).has_value());
 }

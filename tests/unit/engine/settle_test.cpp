@@ -40,7 +40,8 @@ TEST_CASE("settle: a request is always answered, exactly once") {
 
 TEST_CASE("C02 settle: a former holder changes nothing, whatever it sends, also when it holds the message again") {
   for (const std::uint64_t second : {std::uint64_t{2}, std::uint64_t{3}}) {
-    for (const wire::Verb verb : {wire::Verb::ack, wire::Verb::nack, wire::Verb::release, wire::Verb::reject, wire::Verb::extend}) {
+    for (const wire::Verb verb :
+         {wire::Verb::ack, wire::Verb::nack, wire::Verb::release, wire::Verb::reject, wire::Verb::extend}) {
       Harness h;
       h.declare("jobs", wire::Map().set("lease_ms", 100).set("backoff_initial_ms", 0));
       h.publish(1, "jobs", {"m"});

@@ -13,7 +13,8 @@ void make_suspects(Harness& h) {
   h.close(2);
 }
 
-TEST_CASE("suspects: the poison among prefetched messages dies alone; its neighbours are delivered and cost nobody more") {
+TEST_CASE(
+    "suspects: the poison among prefetched messages dies alone; its neighbours are delivered and cost nobody more") {
   Harness h;
   h.declare("jobs", wire::Map().set("max_attempts", 3).set("backoff_initial_ms", 100));
   h.publish(1, "jobs", {"good", "poison", "fine"});

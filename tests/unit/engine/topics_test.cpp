@@ -15,7 +15,8 @@ void publish(Harness& h, std::string_view topic, std::string_view payload) {
   h.publish_one(1, topic, message, wire::PublishKind::topic);
 }
 
-void subscribe(Harness& h, std::uint64_t session, std::uint64_t consumer, std::string_view pattern, wire::Map policy = {}) {
+void subscribe(Harness& h, std::uint64_t session, std::uint64_t consumer, std::string_view pattern,
+               wire::Map policy = {}) {
   h.open(session);
   h.engine.apply(SessionId{session}, wire::Consume{1, consumer, "", 100, 1 << 20, pattern, std::move(policy)});
   h.turn();
@@ -126,7 +127,8 @@ TEST_CASE("topics: bind, list and unbind take effect at once") {
   std::vector<std::string> found;
   for (const wire::Value& value : *listed.find("bindings")->get_if<wire::Array>()) {
     const wire::Map& binding = *value.get_if<wire::Map>();
-    found.push_back(*binding.find("queue")->get_if<std::string>() + " " + *binding.find("pattern")->get_if<std::string>());
+    found.push_back(*binding.find("queue")->get_if<std::string>() + " " +
+                    *binding.find("pattern")->get_if<std::string>());
   }
   CHECK(found == std::vector<std::string>{"a x.#", "a y", "b x.*"});
   CHECK(*h.ask("bind.remove", wire::Map().set("queue", "a").set("pattern", "y")).find("removed")->get_if<bool>());
@@ -162,7 +164,8 @@ TEST_CASE("topics: an unnamed subscriber's queue goes with cancel too, and what 
   CHECK(h.told.replies[2].back().result.has_value());
 }
 
-TEST_CASE("topics: an unnamed subscriber may give its queue a policy; wrong ones are refused and leave nothing behind") {
+TEST_CASE(
+    "topics: an unnamed subscriber may give its queue a policy; wrong ones are refused and leave nothing behind") {
   Harness h;
   subscribe(h, 2, 1, "t", wire::Map().set("max_messages", 1).set("overflow", "drop_oldest"));
   CHECK(h.told.replies[2].back().result.has_value());

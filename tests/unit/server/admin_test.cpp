@@ -30,11 +30,13 @@ TEST_CASE("sessions: are listed in order, in pages, with their names and what th
   CHECK_FALSE(*all.find("more")->get_if<bool>());
   const wire::Map page = ask(r, "b", "session.list", wire::Map().set("limit", 1));
   CHECK(*page.find("more")->get_if<bool>());
-  const wire::Map rest = ask(r, "b", "session.list", wire::Map().set("after", *first.find("session")->get_if<std::uint64_t>()));
+  const wire::Map rest =
+      ask(r, "b", "session.list", wire::Map().set("after", *first.find("session")->get_if<std::uint64_t>()));
   CHECK(rest.find("sessions")->get_if<wire::Array>()->size() == 1);
 }
 
-TEST_CASE("sessions: a closed one is told by whom, and its messages return; one may close itself and still be answered") {
+TEST_CASE(
+    "sessions: a closed one is told by whom, and its messages return; one may close itself and still be answered") {
   Running r;
   r.hello("p");
   const std::uint64_t victim = r.hello("c").session;

@@ -29,7 +29,8 @@ TEST_CASE("C08 drain: clients are told, new publishes and consumers are refused,
   bool refused = false;
   for (const auto& frame : r.router.take("p")) {
     if (std::holds_alternative<wire::Draining>(frame)) told = true;
-    if (const auto* confirm = std::get_if<wire::Confirm>(&frame)) refused = confirm->refused.at(0).error.name == "draining";
+    if (const auto* confirm = std::get_if<wire::Confirm>(&frame))
+      refused = confirm->refused.at(0).error.name == "draining";
   }
   CHECK(told);
   CHECK(refused);
@@ -48,7 +49,8 @@ TEST_CASE("C08 drain: an ack is still taken, and the end comes when the last lea
   bool bye = false;
   for (const auto& frame : r.router.take("c")) {
     if (const auto* settled = std::get_if<wire::Settled>(&frame)) answered = settled->exceptions.empty();
-    if (const auto* end = std::get_if<wire::Bye>(&frame)) bye = end->code == static_cast<std::uint64_t>(ErrorCode::draining);
+    if (const auto* end = std::get_if<wire::Bye>(&frame))
+      bye = end->code == static_cast<std::uint64_t>(ErrorCode::draining);
   }
   CHECK(answered);
   CHECK(bye);

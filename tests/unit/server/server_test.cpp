@@ -30,7 +30,8 @@ TEST_CASE("server: confirmations and deliveries of one turn are one frame a peer
   r.router.put("c", wire::Consume{1, 5, "jobs", 100, 1'000'000});
   r.settle();
   r.router.take("c");
-  for (std::uint64_t sequence = 1; sequence <= 50; ++sequence) r.router.put("p", publish("jobs", sequence, {{"x", {}, 0, 4}}));
+  for (std::uint64_t sequence = 1; sequence <= 50; ++sequence)
+    r.router.put("p", publish("jobs", sequence, {{"x", {}, 0, 4}}));
   r.settle();
   CHECK(r.router.take_one<wire::Confirm>("p").up_to == 50);
   CHECK(r.router.take_one<wire::Deliver>("c").deliveries.size() == 50);
@@ -124,7 +125,8 @@ TEST_CASE("server: a silent peer is given up after three heartbeats, one that se
   CHECK(r.counter("alive", "sessions_silent") == 1);
   bool told = false;
   for (const auto& frame : r.router.take("silent"))
-    if (const auto* bye = std::get_if<wire::Bye>(&frame)) told = bye->code == static_cast<std::uint64_t>(ErrorCode::heartbeat_missed);
+    if (const auto* bye = std::get_if<wire::Bye>(&frame))
+      told = bye->code == static_cast<std::uint64_t>(ErrorCode::heartbeat_missed);
   CHECK(told);
 }
 
@@ -148,7 +150,8 @@ TEST_CASE("server: when it was itself stopped for a minute, nobody is blamed") {
   CHECK(*r.info("c").find("sessions")->get_if<std::uint64_t>() == 1);
 }
 
-TEST_CASE("C35 server: hostile frames are answered and counted, harm nobody, and end the session when there are too many") {
+TEST_CASE(
+    "C35 server: hostile frames are answered and counted, harm nobody, and end the session when there are too many") {
   ServerOptions options;
   options.malformed_max = 5;
   Running r(options);
@@ -220,7 +223,8 @@ TEST_CASE("server: a peer that does not read is dropped at its bound, and what i
 TEST_CASE("server: one turn takes a bounded number of frames") {
   Running r;
   r.hello("p");
-  for (std::uint64_t sequence = 1; sequence <= 1'000; ++sequence) r.router.put("p", publish("jobs", sequence, {{"x", {}, 0, 4}}));
+  for (std::uint64_t sequence = 1; sequence <= 1'000; ++sequence)
+    r.router.put("p", publish("jobs", sequence, {{"x", {}, 0, 4}}));
   r.server.turn();
   CHECK(r.router.incoming.size() > 0);
   CHECK(r.router.take_one<wire::Confirm>("p").up_to == 1'000 - r.router.incoming.size());

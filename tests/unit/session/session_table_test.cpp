@@ -18,7 +18,9 @@ TEST_CASE("session table: finds by route, number and connection, and forgets all
   CHECK(table.size() == 0);
 }
 
-TEST_CASE("session table: a connection that was taken over by a newer session stays the newer one's when the old one closes") {
+TEST_CASE(
+    "session table: a connection that was taken over by a newer session stays the newer one's when the old one "
+    "closes") {
   SessionTable table;
   const SessionId old = table.open("route-1", 7, 1'000, 0).id;
   const SessionId young = table.open("route-2", 7, 1'000, 0).id;
@@ -48,7 +50,9 @@ TEST_CASE("session table: routes of 0, 255 and 300 bytes, and with any bytes, ar
   CHECK(table.find(std::string(300, 'x'))->id == four);
 }
 
-TEST_CASE("session table: a heartbeat is due after an interval without telling, a session is silent after three without hearing") {
+TEST_CASE(
+    "session table: a heartbeat is due after an interval without telling, a session is silent after three without "
+    "hearing") {
   SessionTable table;
   Session& session = table.open("a", -1, 1'000, 0);
   CHECK(table.check(999).to_tell.empty());

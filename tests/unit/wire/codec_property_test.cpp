@@ -102,7 +102,8 @@ class Random {
       case 3:
         return publish();
       case 4:
-        return Consume{uint(), uint(), keep(text()), uint(), uint(), flip() ? keep(text()) : "", flip() ? map(2) : Map()};
+        return Consume{
+            uint(), uint(), keep(text()), uint(), uint(), flip() ? keep(text()) : "", flip() ? map(2) : Map()};
       case 5:
         return Cancel{uint(), uint()};
       case 6:

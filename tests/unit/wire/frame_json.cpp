@@ -186,8 +186,13 @@ ClientFrame FrameJson::client_frame(const Json& json) {
   if (type == "CANCEL") return Cancel{uint(json.at("request")), uint(json.at("consumer"))};
   if (type == "REQUEST") return Request{uint(json.at("request")), json.at("verb"), map(json.at("arguments"))};
   if (type == "CONSUME") {
-    Consume out{uint(json.at("request")), uint(json.at("consumer")), keep(json.at("queue")),
-                uint(json.at("credit_messages")), uint(json.at("credit_bytes")), {}, {}};
+    Consume out{uint(json.at("request")),
+                uint(json.at("consumer")),
+                keep(json.at("queue")),
+                uint(json.at("credit_messages")),
+                uint(json.at("credit_bytes")),
+                {},
+                {}};
     if (json.contains("topic")) out.topic = keep(json.at("topic"));
     if (json.contains("policy")) out.policy = map(json.at("policy"));
     return out;
