@@ -2,7 +2,7 @@
 // engine/counters.h: what happened in a queue, or in the whole broker, since it began. None ever falls.
 //
 // enqueued = in the queue now + acked + dead_lettered + dropped + expired + purged + replayed_out, at every moment
-// (guide of the tests: conservation).
+// (S3 in the tests).
 
 #include <cstdint>
 #include <string>
