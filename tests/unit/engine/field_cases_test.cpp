@@ -40,7 +40,7 @@ TEST_CASE("C20 dead letters: keep the order in which they died and what they wer
   Harness h;
   h.publish(1, "jobs", {"1", "2", "3", "4"});
   h.consume(2, 1, "jobs", 4);
-  for (const std::uint64_t lease : {1, 2, 3, 4}) h.settle(2, wire::Verb::reject, lease, lease, "why");
+  for (std::uint64_t lease = 1; lease <= 4; ++lease) h.settle(2, wire::Verb::reject, lease, lease, "why");
   h.ask("dlq.replay", wire::Map().set("name", "jobs.dlq").set("limit", 1));
   CHECK(h.counter("jobs", "dead_lettered") == 4);
   h.consume(3, 1, "jobs.dlq", 4);
