@@ -133,8 +133,9 @@ Result<wire::Map> Admin::edit(Arguments& arguments, const Now& now) {
   if (!queue) return tl::unexpected<Error>(queue.error());
   const Result<Policy> policy = read_policy(given, (*queue)->policy);
   if (!policy) return tl::unexpected<Error>(policy.error());
+  const bool lowered = policy->dead_letter_max < (*queue)->policy.dead_letter_max;
   (*queue)->policy = *policy;
-  if (!(*queue)->dead_letters) dead_letters_.apply_bound(**queue);
+  if (lowered && !(*queue)->dead_letters) dead_letters_.apply_bound(**queue);
   records_.queue_changed(**queue);
   return describe(**queue, now);
 }

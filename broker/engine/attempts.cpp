@@ -31,6 +31,7 @@ void Attempts::rejected(Lease& lease, std::string_view reason, const Now& now) {
   message.extra().error = cut(reason);
   if (message.queue->dead_letters) {  // never dead-letters again: as a nack, it waits
     ++message.extra().nacks;
+    message.suspect = false;
     return failed(message, now, std::nullopt);
   }
   dead_letters_.bury(message, DeadReason::rejected, now);

@@ -28,6 +28,7 @@ Result<void> Consumers::add(Peer& peer, const wire::Consume& frame) {
   consumer->session = peer.session;
   consumer->number = frame.consumer;
   consumer->queue = *queue;
+  consumer->owns_queue = !frame.topic.empty();
   consumer->credit_messages = frame.credit_messages;
   consumer->credit_bytes = static_cast<std::int64_t>(frame.credit_bytes);
   dispatcher_.add(*consumer);
@@ -51,7 +52,6 @@ Result<Queue*> Consumers::queue_for(const Peer& peer, const wire::Consume& frame
   if (queues_.find(name) != nullptr) return fail(ErrorCode::policy_conflict, "queue " + name + " exists");
   const Result<Queue*> made = queues_.create(name, *policy);
   if (!made) return made;
-  (*made)->exclusive = true;
   topics_.add(**made, frame.topic);
   return made;
 }
@@ -67,7 +67,7 @@ Result<Queue*> Consumers::cancel(Peer& peer, std::uint64_t number) {
   peer.cancelled.push_back(std::move(found->second));
   peer.consumers.erase(found);
   --count_;
-  return consumer.queue->exclusive ? consumer.queue : nullptr;
+  return consumer.owns_queue ? consumer.queue : nullptr;
 }
 
 std::vector<Queue*> Consumers::lose(Peer& peer, const Now& now) {
@@ -79,7 +79,7 @@ std::vector<Queue*> Consumers::lose(Peer& peer, const Now& now) {
   for (auto& [number, consumer] : peer.consumers) {
     return_all(*consumer);
     dispatcher_.remove(*consumer);
-    if (consumer->queue->exclusive) orphans.push_back(consumer->queue);
+    if (consumer->owns_queue) orphans.push_back(consumer->queue);
     --count_;
   }
   for (auto& consumer : peer.cancelled) return_all(*consumer);

@@ -56,6 +56,7 @@ Result<ReplayResult> DeadLetters::replay(Queue& dead, const ReplayFilter& filter
     if (filter.to == dead.name) return fail(ErrorCode::bad_field, "replay to " + dead.name + ": the queue itself");
   }
   ReplayResult result;
+  ReplayPlan plan;
   const Message* const newest = dead.last;  // "all" means those there when it began
   Message* message = dead.first;
   while (message != nullptr && (filter.limit == 0 || result.replayed < filter.limit)) {
@@ -64,18 +65,15 @@ Result<ReplayResult> DeadLetters::replay(Queue& dead, const ReplayFilter& filter
         message->state != MessageState::leased &&
         (filter.ids.empty() || std::ranges::binary_search(filter.ids, raw(message->id))) &&
         (filter.reason.empty() || (message->extras != nullptr && name(message->extras->reason) == filter.reason));
-    if (wanted) ++(replay_one(*message, filter) ? result.replayed : result.refused);
+    if (wanted) ++(replay_one(*message, filter, plan) ? result.replayed : result.refused);
     message = next;
   }
   return result;
 }
 
-bool DeadLetters::replay_one(Message& message, const ReplayFilter& filter) {
+bool DeadLetters::replay_one(Message& message, const ReplayFilter& filter, ReplayPlan& plan) {
   const std::string& target = !filter.to.empty() || message.extras == nullptr ? filter.to : message.extras->origin;
-  if (filter.dry_run) {
-    const Queue* const queue = queues_.find(target);
-    return queue != nullptr ? !is_full(*queue, message.size()) : !queue_name_error(target).has_value();
-  }
+  if (filter.dry_run) return would_take(target, message.size(), plan);
   const Result<Queue*> queue = queues_.get_or_create(target);
   if (!queue || is_full(**queue, message.size())) return false;
   ++message.queue->counters.replayed_out;
@@ -85,6 +83,20 @@ bool DeadLetters::replay_one(Message& message, const ReplayFilter& filter) {
     past.nacks = past.expiries = past.disconnects = past.releases = 0;
   }
   messages_.move(message, **queue);
+  return true;
+}
+
+// What is counted is what a replay would do now: those counted before it take their room.
+bool DeadLetters::would_take(const std::string& target, std::uint64_t bytes, ReplayPlan& plan) {
+  const Queue* const queue = queues_.find(target);
+  if (queue == nullptr && !queues_.may_create(target)) return false;
+  ReplayPlan::mapped_type& room = plan[target];
+  const Policy& policy = queue != nullptr ? queue->policy : queues_.defaults();
+  const std::uint64_t messages = room.messages + (queue != nullptr ? queue->count() : 0);
+  const std::uint64_t held_bytes = room.bytes + (queue != nullptr ? queue->bytes : 0);
+  if (is_full(policy, messages, held_bytes, bytes)) return false;
+  room.messages += 1;
+  room.bytes += bytes;
   return true;
 }
 
@@ -105,10 +117,13 @@ wire::Map dead_map(const Message& message) {
   return map;
 }
 
+bool is_full(const Policy& policy, std::uint64_t messages, std::uint64_t held_bytes, std::uint64_t bytes) {
+  if (policy.max_messages != 0 && messages >= policy.max_messages) return true;
+  return policy.max_bytes != 0 && held_bytes + bytes > policy.max_bytes;
+}
+
 bool is_full(const Queue& queue, std::uint64_t bytes) {
-  const Policy& policy = queue.policy;
-  if (policy.max_messages != 0 && queue.count() >= policy.max_messages) return true;
-  return policy.max_bytes != 0 && queue.bytes + bytes > policy.max_bytes;
+  return is_full(queue.policy, queue.count(), queue.bytes, bytes);
 }
 
 }  // namespace sluice::engine

@@ -5,6 +5,7 @@
 // Source   spec/semantics.md "Dead letters", "Replay".
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,13 @@ struct ReplayResult {
   std::uint64_t refused = 0;  // the target was full, or could not be made
 };
 
+// What a dry run has counted for each target so far.
+struct ReplayRoom {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+};
+using ReplayPlan = std::map<std::string, ReplayRoom>;
+
 class DeadLetters {
  public:
   DeadLetters(Messages& messages, QueueTable& queues) : messages_(messages), queues_(queues) {}
@@ -45,7 +53,8 @@ class DeadLetters {
 
  private:
   void make_room(Queue& dead, std::uint64_t messages_max);
-  bool replay_one(Message& message, const ReplayFilter& filter);
+  bool replay_one(Message& message, const ReplayFilter& filter, ReplayPlan& plan);
+  bool would_take(const std::string& target, std::uint64_t bytes, ReplayPlan& plan);
 
   Messages& messages_;
   QueueTable& queues_;
@@ -55,5 +64,6 @@ class DeadLetters {
 wire::Map dead_map(const Message& message);
 // A queue takes no further message.
 bool is_full(const Queue& queue, std::uint64_t bytes);
+bool is_full(const Policy& policy, std::uint64_t messages, std::uint64_t held_bytes, std::uint64_t bytes);
 
 }  // namespace sluice::engine

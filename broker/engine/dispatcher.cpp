@@ -76,6 +76,7 @@ bool Dispatcher::assign_share(Queue& queue) {
 }
 
 std::uint64_t Dispatcher::share_of(const Queue& queue, const Consumer& consumer) const {
+  if (!queue.suspects.empty()) return 1;  // whose turn it is, and who is kept free, is asked anew for each message
   const auto next = std::next(queue.available.begin());
   if (next == queue.available.end()) return std::numeric_limits<std::uint64_t>::max();
   return std::max<std::uint64_t>(1, (*next)->listed_held - consumer.listed_held);

@@ -67,7 +67,7 @@ void Publisher::publish_one(Peer& peer, Target& target, std::uint64_t sequence, 
     if (const auto error = find_queues(target)) return refuse_one(peer, sequence, *error);
   }
   if (Queue* const full = decide(peer, target, sequence, message, now, nullptr))
-    block(peer, target, *full, sequence, message, now);
+    block(peer, target, *full, sequence, message, {next_order_++, now.steady_ms + full->policy.block_timeout_ms});
 }
 
 // What is wrong with the message itself, wherever it goes.
@@ -162,6 +162,8 @@ Publisher::Room Publisher::room_in(const Queue& queue, std::uint64_t bytes, cons
     case Overflow::dead_letter_oldest:
       break;
   }
+  if (!is_full(queue, bytes))
+    return Room::yes;  // others wait since the policy was another one: no reason to refuse this one
   // Enough of those that are not leased, counted before any of them goes.
   std::uint64_t messages = queue.count();
   std::uint64_t held_bytes = queue.bytes;
@@ -222,11 +224,11 @@ void Publisher::refuse_one(Peer& peer, std::uint64_t sequence, const wire::Error
 }
 
 void Publisher::block(Peer& peer, const Target& target, Queue& queue, std::uint64_t sequence,
-                      const wire::PublishMessage& message, const Now& now) {
+                      const wire::PublishMessage& message, Line line) {
   auto blocked = std::make_unique<Blocked>();
   blocked->peer = &peer;
   blocked->queue = &queue;
-  blocked->order = next_order_++;
+  blocked->order = line.order;
   blocked->sequence = sequence;
   blocked->target = target.name;
   blocked->kind = target.kind;
@@ -237,7 +239,7 @@ void Publisher::block(Peer& peer, const Target& target, Queue& queue, std::uint6
   blocked->message.payload = blocked->payload;
   blocked->message.headers = blocked->headers;
   blocked->message.dedup_key = blocked->dedup_key;
-  blocked_wheel_.set(*blocked, now.steady_ms + queue.policy.block_timeout_ms);
+  blocked_wheel_.set(*blocked, line.until_ms);
   peer.producer->block(sequence, *blocked);
   peer.blocked_messages += 1;
   peer.blocked_bytes += blocked->size();
@@ -246,11 +248,17 @@ void Publisher::block(Peer& peer, const Target& target, Queue& queue, std::uint6
 }
 
 void Publisher::hand_over(Blocked& blocked, Peer& to) {
-  blocked.peer->blocked_messages -= 1;
-  blocked.peer->blocked_bytes -= blocked.size();
+  Peer& from = *blocked.peer;
+  const std::uint64_t bytes = blocked.size();
+  from.blocked_messages -= 1;
+  from.blocked_bytes -= bytes;
+  from.unconfirmed_messages -= 1;
+  from.unconfirmed_bytes -= bytes;
   blocked.peer = &to;
   to.blocked_messages += 1;
-  to.blocked_bytes += blocked.size();
+  to.blocked_bytes += bytes;
+  to.unconfirmed_messages += 1;
+  to.unconfirmed_bytes += bytes;
 }
 
 // Out of the queue's line; the answer is the caller's next step.
@@ -294,13 +302,10 @@ void Publisher::admit_blocked(Queue& queue, const Now& now) {
       refuse_one(peer, taken->sequence, *error);
     } else if (Queue* const full = decide(peer, target, first.sequence, first.message, now, &first)) {
       if (full == &queue) return;
-      // Room here, but not in another queue of the topic: there it waits on, for what is left of its time.
-      const std::uint64_t until_ms = first.when_ms;
+      // Room here, but not in another queue of the topic: it waits on there, in its old place and for what is left of its time.
+      const Line line{first.order, first.when_ms};
       const std::unique_ptr<Blocked> taken = unblock(first);
-      block(peer, target, *full, taken->sequence, taken->message, now);
-      Blocked& moved = *full->blocked.rbegin()->second;
-      blocked_wheel_.cancel(moved);
-      blocked_wheel_.set(moved, until_ms);
+      block(peer, target, *full, taken->sequence, taken->message, line);
     } else {
       unblock(first);
     }

@@ -86,8 +86,13 @@ class Publisher {
   MessageId enqueue(const Target& target, const wire::PublishMessage& message, const Now& now);
   void accept_one(Peer& peer, std::uint64_t sequence, MessageId id);
   void refuse_one(Peer& peer, std::uint64_t sequence, const wire::ErrorBody& error);
+  // The place of a publish among those that wait, and until when.
+  struct Line {
+    std::uint64_t order = 0;
+    std::uint64_t until_ms = 0;
+  };
   void block(Peer& peer, const Target& target, Queue& queue, std::uint64_t sequence,
-             const wire::PublishMessage& message, const Now& now);
+             const wire::PublishMessage& message, Line line);
   void hand_over(Blocked& blocked, Peer& to);
   std::unique_ptr<Blocked> unblock(Blocked& blocked);
   void admit_blocked(Queue& queue, const Now& now);

@@ -39,6 +39,7 @@ struct Consumer {
   std::uint64_t listed_held = 0;
   std::uint64_t listed_turn = 0;
   bool listed = false;
+  bool owns_queue = false;             // an unnamed subscription: the queue was made for it, and goes with it
   bool cancelled = false;              // off its queue; stays until its leases have ended
   bool alone = false;                  // holds a suspect, and gets nothing else meanwhile
   bool reserved = false;               // gets nothing more until it holds nothing: a suspect waits for it
@@ -80,7 +81,6 @@ struct Queue {
   bool dirty = false;                                         // on the dispatcher's list
   std::map<std::uint64_t, std::unique_ptr<Blocked>> blocked;  // publishes that wait for room, in order
   std::unique_ptr<DedupKeys> keys;                            // made by need
-  bool exclusive = false;                                     // made for one consumer of a topic, and goes with it
 
   std::uint64_t count() const { return ready_count + delayed_count + leased_count; }
 };

@@ -22,6 +22,10 @@ Result<Queue*> QueueTable::get_or_create(std::string_view name) {
   return create(name, defaults_);
 }
 
+bool QueueTable::may_create(std::string_view name) const {
+  return auto_create_ && queues_.size() < queues_max_ && !queue_name_error(name);
+}
+
 Result<Queue*> QueueTable::create(std::string_view name, const Policy& policy) {
   if (auto error = queue_name_error(name)) return fail(ErrorCode::bad_queue_name, *std::move(error));
   if (queues_.size() >= queues_max_)

@@ -28,6 +28,8 @@ class QueueTable {
   Result<Queue*> get(std::string_view name);
   // The queue, made with the default policy when there is none and auto-create is on.
   Result<Queue*> get_or_create(std::string_view name);
+  // Whether get_or_create() could make it.
+  bool may_create(std::string_view name) const;
   Result<Queue*> create(std::string_view name, const Policy& policy);
   // For the broker's own use: a dead-letter queue is made by need, whatever the limit says, so that no dead letter is lost.
   Queue& dead_letters_of(const Queue& origin);

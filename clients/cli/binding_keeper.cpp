@@ -10,44 +10,47 @@ namespace sluice::cli {
 void BindingKeeper::keep(Binding binding) {
   binding_ = std::move(binding);
   bind();
-  thread_ = std::thread([this] { renew_when_asked(); });
+  thread_ = std::thread([this] {
+    while (wait_for_wish()) renew();
+  });
 }
 
-void BindingKeeper::renew() {
-  const std::lock_guard lock(mutex_);
-  asked_ = true;
-  changed_.notify_all();
+std::function<void()> BindingKeeper::renewal() const {
+  return [wish = wish_] {
+    const std::lock_guard lock(wish->mutex);
+    wish->renew = true;
+    wish->changed.notify_all();
+  };
 }
 
 void BindingKeeper::close() {
   {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    changed_.notify_all();
+    const std::lock_guard lock(wish_->mutex);
+    wish_->close = true;
+    wish_->changed.notify_all();
   }
   if (thread_.joinable()) thread_.join();
+}
+
+bool BindingKeeper::wait_for_wish() {
+  std::unique_lock lock(wish_->mutex);
+  wish_->changed.wait(lock, [this] { return wish_->renew || wish_->close; });
+  wish_->renew = false;
+  return !wish_->close;
+}
+
+void BindingKeeper::renew() {
+  try {
+    bind();
+  } catch (const ClientError& error) {
+    // A connection that is lost once more asks again when it is back.
+    note("cannot bind queue " + escape(binding_.queue) + " to " + escape(binding_.pattern) + " again: " + error.what());
+  }
 }
 
 void BindingKeeper::bind() {
   if (client_.bind(binding_.queue, binding_.pattern))
     note("bound queue " + escape(binding_.queue) + " to " + escape(binding_.pattern));
-}
-
-void BindingKeeper::renew_when_asked() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return asked_ || closed_; });
-    if (closed_) return;
-    asked_ = false;
-    lock.unlock();
-    try {
-      bind();
-    } catch (const ClientError& error) {
-      // A connection that is lost again asks again when it is back.
-      note("cannot bind queue " + escape(binding_.queue) + " to " + escape(binding_.pattern) + " again: " + error.what());
-    }
-    lock.lock();
-  }
 }
 
 }  // namespace sluice::cli

@@ -24,10 +24,13 @@ void add_everything(Registry& registry) {
   add_peek(registry);
   add_queue_commands(registry);
   add_dlq_commands(registry);
+  add_bind_commands(registry);
+  add_consumer_commands(registry);
+  add_conn_commands(registry);
   add_server_commands(registry);
   add_bench(registry);
   for (const char* const name :
-       {"bind", "consumer", "conn", "top", "monitor", "metrics", "health", "config", "journal", "completion"}) {
+       {"top", "monitor", "metrics", "health", "config", "journal", "completion", "trace", "explain"}) {
     registry.add_later_command(registry.root(), name);
   }
 }

@@ -30,6 +30,8 @@ inline constexpr int kErrorInputOutput = 2002;       // "input_output": a file, 
 inline constexpr int kErrorEmpty = 2003;             // "empty": there was no message
 inline constexpr int kErrorNotConfirmed = 2004;      // "not_confirmed": the user said no
 inline constexpr int kErrorBench = 2005;             // "bench": the run did not come out as it must
+inline constexpr int kErrorUnknownSession = 2006;    // "unknown_session"
+inline constexpr int kErrorNotBound = 2007;          // "not_bound"
 
 class Failure : public std::runtime_error {
  public:

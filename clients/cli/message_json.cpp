@@ -62,10 +62,8 @@ Json json_of(const QueueInfo& queue) {
 }
 
 Json json_of(const MessageInfo& message) {
-  Json object = {{"id", message.id},
-                 {"position", message.position},
-                 {"state", message.state},
-                 {"priority", message.priority}};
+  Json object = {
+      {"id", message.id}, {"position", message.position}, {"state", message.state}, {"priority", message.priority}};
   add_bytes(object, "payload", message.payload);
   object["payload_bytes"] = message.payload_bytes;
   if (!message.headers.empty()) object["headers"] = json_of(message.headers);
@@ -102,9 +100,12 @@ Json json_of(const ConsumerInfo& consumer) {
 }
 
 Json json_of(const SessionInfo& session) {
-  return {{"session", session.session},           {"client", session.client},
-          {"agent", session.agent},               {"consumers", session.consumers},
-          {"connected_ms", session.connected_ms}, {"idle_ms", session.idle_ms},
+  return {{"session", session.session},
+          {"client", session.client},
+          {"agent", session.agent},
+          {"consumers", session.consumers},
+          {"connected_ms", session.connected_ms},
+          {"idle_ms", session.idle_ms},
           {"outbox_bytes", session.outbox_bytes}};
 }
 

@@ -81,7 +81,8 @@ std::uint64_t parse_size(const std::string& flag, const std::string& text) {
 std::string parse_choice(const std::string& flag, const std::string& text, const std::vector<std::string>& words) {
   if (std::find(words.begin(), words.end(), text) != words.end()) return text;
   std::string known;
-  for (std::size_t i = 0; i < words.size(); ++i) known += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  for (std::size_t i = 0; i < words.size(); ++i)
+    known += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
   refuse(flag, "must be " + known, text);
 }
 

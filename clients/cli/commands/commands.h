@@ -11,6 +11,9 @@ void add_get(Registry& registry);
 void add_peek(Registry& registry);
 void add_queue_commands(Registry& registry);
 void add_dlq_commands(Registry& registry);
+void add_bind_commands(Registry& registry);
+void add_consumer_commands(Registry& registry);
+void add_conn_commands(Registry& registry);
 void add_server_commands(Registry& registry);
 void add_bench(Registry& registry);
 

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "cli/all_queues.h"
+#include "cli/all_pages.h"
 #include "cli/commands/commands.h"
 #include "cli/confirm.h"
 #include "cli/message_json.h"
@@ -19,7 +19,9 @@ constexpr std::uint64_t kLimitMax = 1'000;
 struct DlqOptions {
   std::string queue;
   std::uint64_t limit = 10;
-  std::uint64_t after_id = 0;
+  std::uint64_t after = 0;  // a position
+  std::string reason;       // empty: any
+  std::string prefix;
   ReplayOptions replay;
   bool force = false;
 };
@@ -46,12 +48,23 @@ Answer ask_or_none(Client& client, const std::string& dead_letters, const Ask& a
   }
 }
 
-Exit run_ls(Context& context) {
+// How many there are, or of one reason: those that nobody holds, as a replay would count them.
+std::uint64_t depth_of(Client& client, const QueueInfo& queue, const std::string& reason) {
+  if (reason.empty()) return queue.ready + queue.delayed + queue.leased;
+  ReplayOptions count;
+  count.reason = reason;
+  count.dry_run = true;
+  const ReplayResult result = client.replay(queue.name, count);
+  return result.replayed + result.refused;
+}
+
+Exit run_ls(Context& context, const DlqOptions& options) {
   Client client = context.connect("dlq ls");
   Table table({{"NAME"}, {"ORIGIN"}, {"DEPTH", true}, {"OLDEST", true}});
-  for (const QueueInfo& queue : all_queues(client, "")) {
+  for (const QueueInfo& queue : all_queues(client, options.prefix)) {
     if (!queue.name.ends_with(kSuffix)) continue;
-    const std::uint64_t depth = queue.ready + queue.delayed + queue.leased;
+    const std::uint64_t depth = depth_of(client, queue, options.reason);
+    if (depth == 0 && !options.reason.empty()) continue;
     if (context.globals.json) {
       Json object = json_of(queue);
       object["origin"] = origin_of(queue.name);
@@ -91,26 +104,56 @@ void print_table(Output& out, const MessageList& list) {
   table.print(out);
 }
 
+// The broker shows what is there in pages; the reason is chosen here.
+MessageList peek_by_reason(Client& client, const std::string& name, const DlqOptions& options) {
+  MessageList found;
+  std::uint64_t after = options.after;
+  while (true) {
+    MessageList page = client.peek(name, kLimitMax, after);
+    for (MessageInfo& message : page.messages) {
+      after = message.position;
+      if (!message.dead || message.dead->reason != options.reason) continue;
+      found.more = found.messages.size() == options.limit;
+      if (found.more) return found;
+      found.messages.push_back(std::move(message));
+    }
+    if (!page.more || page.messages.empty()) return found;
+  }
+}
+
 Exit run_peek(Context& context, const DlqOptions& options) {
   const std::string name = dead_letter_queue(options.queue);
   Client client = context.connect("dlq peek");
   const MessageList list = ask_or_none(
-      client, name, [&] { return client.peek(name, options.limit, options.after_id); }, MessageList{});
-  if (list.messages.empty()) throw empty_failure("queue '" + origin_of(name) + "' has no dead letters to show");
+      client, name,
+      [&] {
+        return options.reason.empty() ? client.peek(name, options.limit, options.after)
+                                      : peek_by_reason(client, name, options);
+      },
+      MessageList{});
+  if (list.messages.empty())
+    throw empty_failure("queue '" + origin_of(name) + "' has no dead letters to show" +
+                        (options.reason.empty() ? "" : " with the reason " + options.reason));
   if (context.globals.json) {
     for (const MessageInfo& message : list.messages) context.out.object(json_of(message));
   } else {
     print_table(context.out, list);
   }
-  if (list.more) note("there are more: --after " + std::to_string(list.messages.back().id));
+  if (list.more) note("there are more: --after " + std::to_string(list.messages.back().position));
   return Exit::done;
+}
+
+ReplayOptions replay_options(const DlqOptions& options) {
+  ReplayOptions replay = options.replay;
+  replay.reason = options.reason;
+  return replay;
 }
 
 Exit run_replay(Context& context, const DlqOptions& options) {
   const std::string name = dead_letter_queue(options.queue);
   Client client = context.connect("dlq replay");
   const ReplayResult result = ask_or_none(
-      client, name, [&] { return client.replay(name, options.replay); }, ReplayResult{});
+      client, name, [&] { return client.replay(name, replay_options(options)); }, ReplayResult{});
   if (context.globals.json) {
     context.out.object({{"queue", name},
                         {"replayed", result.replayed},
@@ -152,6 +195,11 @@ Exit run_rm(Context& context, const DlqOptions& options) {
   return Exit::done;
 }
 
+void add_reason(CLI::App& command, DlqOptions& options) {
+  add_choice(command, "--reason", options.reason, "REASON", {"rejected", "attempts", "expired", "overflow"},
+             "only those with this reason: rejected, attempts, expired, overflow");
+}
+
 void add_replay_flags(CLI::App& command, DlqOptions& options) {
   command.add_option("--to", options.replay.to, "replay into this queue (each one's origin)")->type_name("QUEUE");
   command
@@ -163,10 +211,6 @@ void add_replay_flags(CLI::App& command, DlqOptions& options) {
           "only this message; may be repeated")
       ->type_name("ID")
       ->allow_extra_args(false);
-  command
-      .add_option("--reason", options.replay.reason,
-                  "only those with this reason: rejected, attempts, expired, overflow")
-      ->type_name("REASON");
   add_number(command, "--limit", options.replay.limit, {.min = 1}, "at most so many, oldest first");
   command.add_flag("--dry-run", options.replay.dry_run, "only count");
 }
@@ -177,9 +221,13 @@ void add_dlq_commands(Registry& registry) {
   auto options = std::make_shared<DlqOptions>();
   const std::string queue_help = "the queue they come from, or their own queue (" + std::string("jobs or jobs.dlq)");
   CLI::App& noun = registry.add_noun("dlq", "Dead letters: ls, peek, replay, purge, rm.");
-  registry.add_command(noun, "ls",
-                       "Lists dead-letter queues. In a pipe tab-separated: name, origin, depth, oldest age (ms).",
-                       "sluice dlq ls", [](Context& context) { return run_ls(context); });
+  CLI::App& ls = registry.add_command(
+      noun, "ls",
+      "Lists dead-letter queues. In a pipe tab-separated: name, origin, depth, oldest age (ms).\n"
+      "With --reason, depth counts those of that reason that nobody holds; queues without any are left out.",
+      "sluice dlq ls --reason expired", [options](Context& context) { return run_ls(context, *options); });
+  ls.add_option("PREFIX", options->prefix, "only names that begin with this");
+  add_reason(ls, *options);
   CLI::App& peek = registry.add_command(noun, "peek",
                                         "Shows dead letters: why, and after how many attempts of which kind (exit 7: "
                                         "none). In a pipe tab-separated: id, reason,\n"
@@ -188,12 +236,14 @@ void add_dlq_commands(Registry& registry) {
                                         [options](Context& context) { return run_peek(context, *options); });
   add_queue(peek, options->queue, queue_help);
   add_number(peek, "-n,--messages", options->limit, {1, kLimitMax}, "show at most so many (10)");
-  add_number(peek, "--after", options->after_id, {}, "only ids above this one");
+  add_number(peek, "--after", options->after, {}, "only those behind this position (--json shows it)");
+  add_reason(peek, *options);
   CLI::App& replay = registry.add_command(
       noun, "replay", "Sends dead letters back: those that are there now. Exit 3: some were refused, and stay.",
       "sluice dlq replay jobs --reason attempts --limit 100",
       [options](Context& context) { return run_replay(context, *options); });
   add_queue(replay, options->queue, queue_help);
+  add_reason(replay, *options);
   add_replay_flags(replay, *options);
   CLI::App& purge = registry.add_command(noun, "purge", "Drops dead letters that nobody holds; asks first.",
                                          "sluice dlq purge jobs --force",

@@ -17,7 +17,7 @@ constexpr std::uint64_t kLimitMax = 1'000;
 struct PeekOptions {
   std::string queue;
   std::uint64_t limit = 10;
-  std::uint64_t after_id = 0;
+  std::uint64_t after = 0;
 };
 
 std::string age_of(std::uint64_t published_ms) {
@@ -41,14 +41,14 @@ void print_table(Output& out, const MessageList& list) {
 
 Exit run_peek(Context& context, const PeekOptions& options) {
   Client client = context.connect("peek");
-  const MessageList list = client.peek(options.queue, options.limit, options.after_id);
+  const MessageList list = client.peek(options.queue, options.limit, options.after);
   if (list.messages.empty()) throw empty_failure("queue '" + options.queue + "' has no message to show");
   if (context.globals.json) {
     for (const MessageInfo& message : list.messages) context.out.object(json_of(message));
   } else {
     print_table(context.out, list);
   }
-  if (list.more) note("there are more: --after " + std::to_string(list.messages.back().id));
+  if (list.more) note("there are more: --after " + std::to_string(list.messages.back().position));
   return Exit::done;
 }
 
@@ -58,13 +58,13 @@ void add_peek(Registry& registry) {
   auto options = std::make_shared<PeekOptions>();
   CLI::App& command = registry.add_command(
       registry.root(), "peek",
-      "Shows messages of every state in order of id, without taking them (exit 7: there is none). In a pipe "
+      "Shows messages of every state in order of position, without taking them (exit 7: there is none). In a pipe "
       "tab-separated: id, state,\n"
       "priority, published (Unix ms), deliveries, payload (escaped; at most 64 KiB).",
       "sluice peek jobs -n 3", [options](Context& context) { return run_peek(context, *options); });
   add_queue(command, options->queue);
   add_number(command, "-n,--messages", options->limit, {1, kLimitMax}, "show at most so many (10)");
-  add_number(command, "--after", options->after_id, {}, "only ids above this one");
+  add_number(command, "--after", options->after, {}, "only those behind this position (--json shows it)");
 }
 
 }  // namespace sluice::cli

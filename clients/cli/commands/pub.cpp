@@ -95,7 +95,8 @@ void report(Context& context, const PubOptions& options, const Publisher::Accoun
     return;
   }
   const std::string refused = account.refused == 0 ? "" : ", " + group_digits(account.refused) + " refused";
-  note("published " + count_of(account.published, "message") + " to " + (options.topic ? "topic " : "") + options.target + refused);
+  note("published " + count_of(account.published, "message") + " to " + (options.topic ? "topic " : "") +
+       options.target + refused);
 }
 
 Exit judge(const Publisher::Account& account, bool single) {
@@ -153,8 +154,10 @@ void add_pub(Registry& registry) {
                            "tail -n 100 app.log | sluice pub jobs --lines -H source:app\n"
                            "  sluice pub --topic orders.eu.paid '{\"order\": 17}' --dedup-key order-17",
                            [options](Context& context) { return run_pub(context, *options); });
-  const auto add_positional = [&command](const std::string& name, std::optional<std::string>& target, const std::string& help) {
-    command.add_option_function<std::string>(name, [&target](const std::string& text) { target = text; }, help);
+  const auto add_positional = [&command](const std::string& name, std::optional<std::string>& target,
+                                         const std::string& help) {
+    command.add_option_function<std::string>(
+        name, [&target](const std::string& text) { target = text; }, help);
   };
   add_positional("QUEUE", options->first, "the queue's name; none with --topic");
   add_positional("BODY", options->second, "the payload; - reads all of stdin");

@@ -1,12 +1,13 @@
-// sluice queue: add, ls, info, purge, rm.
+// sluice queue: add, ls, info, edit, pause, resume, purge, rm.
 
 #include "base/units.h"
-#include "cli/all_queues.h"
+#include "cli/all_pages.h"
 #include "cli/commands/commands.h"
 #include "cli/confirm.h"
 #include "cli/facts.h"
 #include "cli/message_json.h"
 #include "cli/options.h"
+#include "cli/policy.h"
 #include "cli/text.h"
 
 namespace sluice::cli {
@@ -41,7 +42,8 @@ Exit run_ls(Context& context, const QueueOptions& options) {
                {"LEASED", true},
                {"DEAD", true},
                {"CONSUMERS", true},
-               {"OLDEST", true}});
+               {"OLDEST", true},
+               {"PAUSED"}});
   for (const QueueInfo& queue : all_queues(client, options.prefix)) {
     if (context.globals.json) {
       context.out.object(json_of(queue));
@@ -50,24 +52,10 @@ Exit run_ls(Context& context, const QueueOptions& options) {
     const std::string oldest =
         context.out.terminal() ? format_duration_ms(queue.oldest_age_ms) : std::to_string(queue.oldest_age_ms);
     table.add({queue.name, std::to_string(queue.ready), std::to_string(queue.delayed), std::to_string(queue.leased),
-               std::to_string(queue.dead), std::to_string(queue.consumers), oldest});
+               std::to_string(queue.dead), std::to_string(queue.consumers), oldest, queue.paused ? "yes" : "no"});
   }
   if (!context.globals.json) table.print(context.out);
   return Exit::done;
-}
-
-void add_policy_facts(Facts& facts, const QueueInfo& queue) {
-  const QueuePolicy& policy = queue.policy;
-  facts.add_duration("lease_ms", policy.lease_ms.value_or(0));
-  facts.add("max_attempts", policy.max_attempts.value_or(0));
-  facts.add_duration("backoff_initial_ms", policy.backoff.initial_ms.value_or(0));
-  facts.add("backoff_factor", json_line(policy.backoff.factor.value_or(0)));
-  facts.add_duration("backoff_max_ms", policy.backoff.max_ms.value_or(0));
-  facts.add("backoff_jitter", json_line(policy.backoff.jitter.value_or(0)));
-  facts.add("max_messages", policy.max_messages.value_or(0));
-  facts.add_size("max_bytes", policy.max_bytes.value_or(0));
-  facts.add("dead_letter_max", policy.dead_letter_max.value_or(0));
-  facts.add("durable", queue.durable ? "yes" : "no");
 }
 
 Exit run_info(Context& context, const QueueOptions& options) {
@@ -86,9 +74,35 @@ Exit run_info(Context& context, const QueueOptions& options) {
   facts.add("consumers", queue.consumers);
   facts.add_duration("oldest_age_ms", queue.oldest_age_ms);
   facts.add_size("bytes", queue.bytes);
-  add_policy_facts(facts, queue);
+  facts.add("paused", queue.paused ? "yes" : "no");
+  add_policy_facts(facts, queue.policy);
+  facts.add("durable", queue.durable ? "yes" : "no");
   for (const auto& [name, value] : queue.counters) facts.add(name, value);
   facts.print();
+  return Exit::done;
+}
+
+Exit run_edit(Context& context, const QueueOptions& options) {
+  if (!any_set(options.policy))
+    throw usage_failure("queue edit: nothing to change: no flag of the policy", "see sluice queue edit --help");
+  Client client = context.connect("queue edit");
+  const QueueInfo queue = client.edit_queue(options.queue, options.policy);
+  if (context.globals.json) {
+    context.out.object(json_of(queue));
+  } else {
+    note("changed queue " + queue.name);
+  }
+  return Exit::done;
+}
+
+Exit run_pause(Context& context, const QueueOptions& options, bool pause) {
+  Client client = context.connect(pause ? "queue pause" : "queue resume");
+  const QueueInfo queue = pause ? client.pause_queue(options.queue) : client.resume_queue(options.queue);
+  if (context.globals.json) {
+    context.out.object(json_of(queue));
+  } else {
+    note((pause ? "paused queue " : "resumed queue ") + queue.name);
+  }
   return Exit::done;
 }
 
@@ -117,35 +131,22 @@ Exit run_rm(Context& context, const QueueOptions& options) {
   return Exit::done;
 }
 
-void add_policy_flags(CLI::App& command, QueuePolicy& policy) {
-  constexpr double kFactorMax = 1e6;
-  add_duration(command, "--lease", policy.lease_ms, "how long a consumer has for a message before it goes to another");
-  add_number(command, "--max-attempts", policy.max_attempts, {.min = 1},
-             "failed attempts before a message is a dead letter");
-  add_duration(command, "--backoff-initial", policy.backoff.initial_ms, "wait after the first failed attempt");
-  add_decimal(command, "--backoff-factor", policy.backoff.factor, 0, kFactorMax,
-              "by what the wait grows with each attempt");
-  add_duration(command, "--backoff-max", policy.backoff.max_ms, "the longest wait");
-  add_decimal(command, "--backoff-jitter", policy.backoff.jitter, 0, 1, "0.2: each wait up to 20 % longer or shorter");
-  add_number(command, "--max-messages", policy.max_messages, {}, "refuse publishes above so many messages");
-  add_size(command, "--max-bytes", policy.max_bytes, "refuse publishes above so many bytes");
-  add_number(command, "--dlq-max", policy.dead_letter_max, {}, "dead letters kept; the oldest go first");
-}
-
 }  // namespace
 
 void add_queue_commands(Registry& registry) {
   auto options = std::make_shared<QueueOptions>();
-  CLI::App& noun = registry.add_noun("queue", "Queues: add, ls, info, purge, rm.");
+  CLI::App& noun = registry.add_noun("queue", "Queues: add, ls, info, edit, pause, resume, purge, rm.");
   CLI::App& add = registry.add_command(
       noun, "add", "Creates a queue; what is not given is the broker's default. Exit 1: it exists with another policy.",
-      "sluice queue add jobs --lease 5m --max-attempts 3",
+      "sluice queue add jobs --lease 5m --max-attempts 3\n"
+      "  sluice queue add news --max-messages 1000 --overflow drop_oldest --ttl 1h",
       [options](Context& context) { return run_add(context, *options); });
   add_queue(add, options->queue);
   add_policy_flags(add, options->policy);
   CLI::App& ls = registry.add_command(
       noun, "ls",
-      "Lists queues by name. In a pipe tab-separated: name, ready, delayed, leased, dead, consumers, oldest age (ms).",
+      "Lists queues by name. In a pipe tab-separated: name, ready, delayed, leased, dead, consumers, oldest age (ms),\n"
+      "paused (yes, no).",
       "sluice queue ls --json | jq -r 'select(.dead > 0).name'",
       [options](Context& context) { return run_ls(context, *options); });
   ls.add_option("PREFIX", options->prefix, "only names that begin with this");
@@ -153,6 +154,22 @@ void add_queue_commands(Registry& registry) {
                                         "sluice queue info jobs --json",
                                         [options](Context& context) { return run_info(context, *options); });
   add_queue(info, options->queue);
+  CLI::App& edit = registry.add_command(noun, "edit",
+                                        "Changes what is given of a queue's policy, and leaves the rest. It holds at "
+                                        "once; messages beyond a lowered limit "
+                                        "stay.",
+                                        "sluice queue edit jobs --max-attempts 10 --dlq-max 100000",
+                                        [options](Context& context) { return run_edit(context, *options); });
+  add_queue(edit, options->queue);
+  add_policy_flags(edit, options->policy);
+  CLI::App& pause = registry.add_command(
+      noun, "pause", "Stops the deliveries of a queue. Publishing and settling go on; leases run on.",
+      "sluice queue pause jobs", [options](Context& context) { return run_pause(context, *options, true); });
+  add_queue(pause, options->queue);
+  CLI::App& resume =
+      registry.add_command(noun, "resume", "Lets a paused queue deliver again.", "sluice queue resume jobs",
+                           [options](Context& context) { return run_pause(context, *options, false); });
+  add_queue(resume, options->queue);
   CLI::App& purge = registry.add_command(noun, "purge", "Drops the messages of a queue that nobody holds; asks first.",
                                          "sluice queue purge jobs --force",
                                          [options](Context& context) { return run_purge(context, *options); });
@@ -163,7 +180,6 @@ void add_queue_commands(Registry& registry) {
                            [options](Context& context) { return run_rm(context, *options); });
   add_queue(rm, options->queue);
   rm.add_flag("--force", options->force, "do not ask");
-  for (const char* const verb : {"edit", "pause", "resume"}) registry.add_later_command(noun, verb);
 }
 
 }  // namespace sluice::cli

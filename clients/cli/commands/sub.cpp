@@ -1,5 +1,7 @@
 // sluice sub: takes messages as they come: prints them, or hands each to a command.
 
+#include <memory>
+
 #include "cli/binding_keeper.h"
 #include "cli/commands/commands.h"
 #include "cli/options.h"
@@ -41,8 +43,7 @@ ConsumeOptions consume_options(const SubOptions& options) {
 }
 
 void check_combination(const SubOptions& options) {
-  if (!options.queue && !options.topic)
-    throw usage_failure("sub: no QUEUE, and no --topic", "see sluice sub --help");
+  if (!options.queue && !options.topic) throw usage_failure("sub: no QUEUE, and no --topic", "see sluice sub --help");
   if (options.topic && options.topic->empty())
     throw usage_failure("sub: --topic must not be empty", "see sluice sub --help");
   if (options.queue && options.queue->empty())
@@ -58,22 +59,22 @@ void check_combination(const SubOptions& options) {
                         "see sluice sub --help");
 }
 
-void watch_connection(Client& client, BindingKeeper& binding, bool unnamed) {
-  client.on_state([&binding, unnamed, lost = false](ConnectionState state, const std::string& why) mutable {
+// The client calls copies of what it is given: what they remember is shared.
+void watch_connection(Client& client, const BindingKeeper& binding, bool unnamed) {
+  client.on_state([renew = binding.renewal(), unnamed, lost = std::make_shared<bool>(false)](ConnectionState state,
+                                                                                             const std::string& why) {
     if (state == ConnectionState::disconnected) {
-      lost = true;
+      *lost = true;
       note("connection lost (" + why + "), trying again");
-    } else if (state == ConnectionState::connected && lost) {
-      lost = false;
+    } else if (state == ConnectionState::connected && *lost) {
+      *lost = false;
       note(unnamed ? "connected again; what was published to the topic meanwhile was missed" : "connected again");
-      binding.renew();
+      renew();
     }
   });
 }
 
-std::string named(const Source& source) {
-  return (source.unnamed ? "topics like '" : "queue '") + source.name + "'";
-}
+std::string named(const Source& source) { return (source.unnamed ? "topics like '" : "queue '") + source.name + "'"; }
 
 Exit run_sub(Context& context, const SubOptions& options) {
   check_combination(options);
@@ -124,13 +125,15 @@ void add_sub(Registry& registry) {
       "lease is\n"
       "extended while it runs. --json then tells each outcome, and the command's stdout goes to stderr.\n"
       "With --topic and a QUEUE: binds the queue to the pattern, for good; all who take from it share the messages.\n"
-      "With --topic alone: a queue of its own, gone with this command; \"pattern\" and SLUICE_PATTERN stand for its name.",
+      "With --topic alone: a queue of its own, gone with this command; \"pattern\" and SLUICE_PATTERN stand for its "
+      "name.",
       "sluice sub jobs --exec 'jq .task' --parallel 4\n"
       "  sluice sub --topic 'orders.*.paid'\n"
       "  sluice sub billing --topic 'orders.#' --exec ./bill",
       [options](Context& context) { return run_sub(context, *options); });
   command.add_option_function<std::string>(
-      "QUEUE", [options](const std::string& queue) { options->queue = queue; }, "the queue's name; needed without --topic");
+      "QUEUE", [options](const std::string& queue) { options->queue = queue; },
+      "the queue's name; needed without --topic");
   add_text(command, "--topic", options->topic, "PATTERN",
            "what is published to topics that match: words, * for any one, # as the last for any number");
   add_number(command, "-n,--messages", options->count, {.min = 1}, "end after so many messages");

@@ -41,7 +41,7 @@ TEST_CASE("message json: a queue has what the contract names") {
   queue.policy.backoff.jitter = 0.2;
   const Json json = json_of(queue);
   for (const char* const key :
-       {"name", "ready", "delayed", "leased", "dead", "consumers", "oldest_age_ms", "policy", "counters"})
+       {"name", "ready", "delayed", "leased", "dead", "consumers", "oldest_age_ms", "paused", "policy", "counters"})
     CHECK_MESSAGE(json.contains(key), key);
   CHECK(json["policy"]["lease_ms"] == 30'000);
   CHECK(json["policy"]["backoff_jitter"] == 0.2);
@@ -57,4 +57,28 @@ TEST_CASE("message json: a dead letter says why") {
   CHECK(dead["error"] == "no good");
   CHECK(dead["dead_at_ms"] == 6);
   CHECK(dead["counters"]["nacks"] == 1);
+}
+
+TEST_CASE("message json: a message has its place, and its end if it has one") {
+  MessageInfo message;
+  message.position = 7;
+  CHECK(json_of(message)["position"] == 7);
+  CHECK_FALSE(json_of(message).contains("expires_ms"));
+  message.expires_ms = 9;
+  CHECK(json_of(message)["expires_ms"] == 9);
+}
+
+TEST_CASE("message json: an unnamed subscription is known by its pattern") {
+  CHECK(json_of(Delivery{}, {"jobs", false})["queue"] == "jobs");
+  const Json unnamed = json_of(Delivery{}, {"orders.#", true});
+  CHECK(unnamed["pattern"] == "orders.#");
+  CHECK_FALSE(unnamed.contains("queue"));
+}
+
+TEST_CASE("message json: bindings, consumers and sessions have the keys of the protocol") {
+  CHECK(json_line(json_of(Binding{"q", "a.#"})) == R"({"queue":"q","pattern":"a.#"})");
+  CHECK(json_line(json_of(ConsumerInfo{"q", 1, 2, 3, 4, 5})) ==
+        R"({"queue":"q","session":1,"consumer":2,"held":3,"credit_messages":4,"credit_bytes":5})");
+  CHECK(json_line(json_of(SessionInfo{1, "c", "a", 2, 3, 4, 5})) ==
+        R"({"session":1,"client":"c","agent":"a","consumers":2,"connected_ms":3,"idle_ms":4,"outbox_bytes":5})");
 }
