@@ -28,6 +28,7 @@ void Dispatcher::add(Consumer& consumer) {
 }
 
 void Dispatcher::remove(Consumer& consumer) {
+  if (consumer.alone || consumer.reserved) mark(*consumer.queue);  // suspects wait for another one now
   end_solitude(consumer);
   unlist(consumer);
   Queue& queue = *consumer.queue;
