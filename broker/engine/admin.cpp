@@ -217,6 +217,9 @@ Result<wire::Map> Admin::bindings(Arguments& arguments, const Now&) {
   const std::string after_pattern = arguments.text("after_pattern", "");
   const std::uint64_t limit = arguments.whole("limit", 1'000, 1, kListMax);
   if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
+  if (!queue.empty()) {
+    if (const Result<Queue*> known = queues_.get(queue); !known) return tl::unexpected<Error>(known.error());
+  }
   const BindingPage page =
       topics_.page({queue, prefix, after_queue, after_pattern}, std::min(limit, kReplyBytesMax / kBindingBytesGuess));
   wire::Array found;

@@ -16,6 +16,7 @@ constexpr std::size_t kTurnBytesMax = 2 * 1024 * 1024;
 // A peer that does not read is tried again this often: its socket gives no signal of its own.
 constexpr std::int64_t kBlockedRetryMs = 5;
 constexpr std::uint64_t kStallMs = 500;
+constexpr std::uint64_t kLastWordsMs = 3;
 constexpr std::uint32_t kTurnsUnwaitedMax = 16;
 constexpr std::uint32_t kPeerLogLinesASecond = 10;
 constexpr std::uint64_t kSessionsListMax = 500;  // of up to 700 bytes: fits any frame
@@ -44,6 +45,7 @@ Server::Next Server::turn() {
   const io::Ready ready = wait();
   if (ready.events) handle_events();
   const bool more_frames = receive_frames();
+  if (!more_frames) close_leaving();
   check_sessions();
   const bool more_due = engine_.finish_turn(now());
   if (records_.count() != records_seen_) {
@@ -81,6 +83,7 @@ std::int64_t Server::wait_ms() {
   const auto sooner = [&due_ms](std::uint64_t at_ms) { due_ms = std::min(due_ms.value_or(at_ms), at_ms); };
   if (const auto check_ms = sessions_.next_check_ms()) sooner(*check_ms);
   if (drain_.draining()) sooner(drain_.deadline_ms());
+  if (!leaving_.empty()) sooner(leaving_.front().until_ms);
   std::int64_t wait_ms = -1;
   if (due_ms) {
     const std::uint64_t now_ms = clock_.now().steady_ms;
@@ -104,7 +107,18 @@ void Server::handle_events() {
   counters_.handshakes_failed += events.handshakes_failed;
   counters_.connections_closed += events.closed.size();
   for (const int connection : events.closed)
-    if (const session::Session* session = sessions_.find_connection(connection)) close_session(session->id, "closed");
+    if (const session::Session* session = sessions_.find_connection(connection))
+      leaving_.push_back({session->id, time_.steady_ms + kLastWordsMs});
+}
+
+// The transport tells that a connection closed before it hands over the last messages that came in by it: acks and BYE of a
+// client that ended well are among them.
+void Server::close_leaving() {
+  while (!leaving_.empty() && time_.steady_ms >= leaving_.front().until_ms) {
+    const SessionId id = leaving_.front().session;
+    leaving_.pop_front();
+    if (sessions_.find(id) != nullptr) close_session(id, "closed");
+  }
 }
 
 bool Server::receive_frames() {

@@ -8,6 +8,7 @@
 // Source   spec/protocol.md sections 5, 6 and 11.
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +55,7 @@ class Server {
   std::int64_t wait_ms();
   void notice_stall(std::uint64_t now_ms, std::uint64_t planned_ms);
   void handle_events();
+  void close_leaving();
   // True if the socket may hold more.
   bool receive_frames();
   void receive(const io::Received& received);
@@ -95,7 +97,13 @@ class Server {
   std::uint64_t started_ms_;
   std::uint64_t records_seen_ = 0;
   std::vector<SessionId> closing_;  // at the end of the turn
-  bool busy_ = false;               // there is more to do: the next turn must not wait
+  // Sessions whose connection closed, in order of time.
+  struct Leaving {
+    SessionId session;
+    std::uint64_t until_ms;
+  };
+  std::deque<Leaving> leaving_;
+  bool busy_ = false;  // there is more to do: the next turn must not wait
   std::uint32_t turns_unwaited_ = 0;
 };
 

@@ -173,9 +173,11 @@ Model::Room Model::room_in(const Queue& queue, std::uint64_t bytes, std::optiona
   }
   if (queue.rules.overflow == "reject") return Room::no;
   if (queue.rules.overflow == "block") return Room::wait;
-  Queue rest = queue;
-  std::erase_if(rest.messages, [](const Message& message) { return message.state != State::leased; });
-  if (fits(rest, bytes)) return Room::yes;
+  Queue leased;  // what would be left
+  leased.rules = queue.rules;
+  for (const Message& message : queue.messages)
+    if (message.state == State::leased) leased.messages.push_back(message);
+  if (fits(leased, bytes)) return Room::yes;
   hit(Corner::overflow_without_room);
   return Room::no;
 }

@@ -95,6 +95,8 @@ void Connection::open(const std::string& url, Milliseconds timeout) {
 void Connection::close(Milliseconds linger) {
   if (socket_ == nullptr) return;
   set(socket_, ZMQ_LINGER, static_cast<int>(linger.count()));
+  // First of all: the I/O thread waits for ever to tell a monitor whose other end was closed (libzmq #3575).
+  zmq_socket_monitor(socket_, nullptr, 0);
   zmq_close(socket_);
   socket_ = nullptr;
   if (monitor_ != nullptr) zmq_close(monitor_);

@@ -73,7 +73,7 @@ TEST_CASE("server: a protocol it does not speak is refused by name, a newer clie
   CHECK(r.router.take_one<wire::Welcome>("x").protocol == 1);
 }
 
-TEST_CASE("server: a closed connection returns its session's messages in that very turn") {
+TEST_CASE("server: a closed connection returns its session's messages within 3 ms, after what it said last") {
   Running r;
   r.hello("p");
   r.hello("c", 7);
@@ -86,7 +86,28 @@ TEST_CASE("server: a closed connection returns its session's messages in that ve
   r.router.take("d");
   r.router.next_events.closed = {7};
   r.settle();
+  r.clock.pass(3);
+  r.settle();
   CHECK(r.router.take_one<wire::Deliver>("d").deliveries.at(0).count == 2);
+}
+
+TEST_CASE("server: an ack that the transport hands over after the end of its connection still counts") {
+  Running r;
+  r.hello("p");
+  r.hello("c", 7);
+  r.router.put("p", publish("jobs", 1, {{"m", {}, 0, 4}}));
+  r.router.put("c", wire::Consume{1, 5, "jobs", 1, 1'000}, 7);
+  r.settle();
+  const std::uint64_t lease = r.router.take_one<wire::Deliver>("c").first_lease;
+  r.router.next_events.closed = {7};
+  r.settle();
+  r.router.put("c", wire::Settle{{}, {{wire::Verb::ack, lease, lease, {}, {}, {}}}, {}}, 7);
+  r.settle();
+  r.clock.pass(3);
+  r.settle();
+  CHECK(r.counter("p", "acked") == 1);
+  CHECK(r.counter("p", "returned_by_disconnect") == 0);
+  CHECK(*r.info("p").find("sessions")->get_if<std::uint64_t>() == 1);
 }
 
 TEST_CASE("server: a new peer on a dead one's connection number ends the dead one, whose event is still under way") {
