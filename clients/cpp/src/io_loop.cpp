@@ -12,6 +12,8 @@ namespace {
 
 constexpr const char* kAgent = "sluice-cpp/0.1.0";
 constexpr Milliseconds kLingerMax{1'000};
+// The transport tells that a connection closed before it hands over the last frames that came in by it: a reply, or BYE.
+constexpr Milliseconds kLastWords{3};
 // While deliveries and settlements flow, the thread looks again this soon by itself: then the first ack need not wake it only to
 // say that there will be more in a millisecond.
 constexpr Milliseconds kConsumeLinger{1};
@@ -53,7 +55,7 @@ void IoLoop::turn() {
   }
   if (phase_ == Phase::ended) return;
   step_consumers();
-  if (phase_ == Phase::open) send_all(now);
+  if (phase_ == Phase::open && !last_words_of_) send_all(now);
   if (lost_) lose(*std::exchange(lost_, std::nullopt));
   if (!connection_->is_open() || connection_->drained()) sleep(now);
 }
@@ -89,10 +91,16 @@ void IoLoop::begin_try(TimePoint now) {
 }
 
 void IoLoop::watch_connection(TimePoint now) {
-  if (const auto why = connection_->failure()) {
+  if (!last_words_of_) {
+    last_words_of_ = connection_->failure();
+    last_words_until_ = now + kLastWords;
+  }
+  if (last_words_of_) {
+    wake_at_ = std::min(wake_at_, last_words_until_);
+    if (now < last_words_until_) return;
     while (connection_->is_open() && receive()) {
     }
-    if (!lost_) lost_ = *why;
+    if (!lost_) lost_ = *last_words_of_;
   }
   if (phase_ == Phase::greeting && now >= greeting_ends_) lost_ = "the broker did not answer HELLO";
   if (phase_ == Phase::open) {
@@ -110,6 +118,7 @@ void IoLoop::lose(const std::string& why) {
   const bool was_open = phase_ == Phase::open;
   phase_ = Phase::waiting;
   connection_->close(Milliseconds(0));
+  last_words_of_.reset();
   {
     const std::lock_guard lock(mutex_);
     last_failure_ = why;
@@ -149,7 +158,7 @@ void IoLoop::fail(const ClientError& error) {
 
 void IoLoop::tell_state(ConnectionState state, const std::string& why) {
   const std::lock_guard lock(mutex_);
-  if (on_state_) parts_.callbacks->post([call = on_state_, state, why] { call(state, why); });
+  if (on_state_) parts_.callbacks->post([call = on_state_, state, why] { (*call)(state, why); });
 }
 
 void IoLoop::tell_closed() {
@@ -162,7 +171,7 @@ void IoLoop::tell_closed() {
 
 void IoLoop::on_state(Client::StateCallback callback) {
   const std::lock_guard lock(mutex_);
-  on_state_ = std::move(callback);
+  on_state_ = callback ? std::make_shared<Client::StateCallback>(std::move(callback)) : nullptr;
 }
 
 void IoLoop::wait_first(Milliseconds timeout) {

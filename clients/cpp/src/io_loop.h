@@ -105,6 +105,8 @@ class IoLoop {
   bool had_session_ = false;
   bool consumed_lately_ = false;     // since the last sleep
   std::optional<std::string> lost_;  // set while frames are taken, acted on after
+  std::optional<std::string> last_words_of_;  // the connection closed; what it said last is still taken
+  TimePoint last_words_until_;
 
   std::atomic<bool> stopping_{false};
   std::atomic<TimePoint> stop_deadline_{TimePoint{}};
@@ -114,7 +116,7 @@ class IoLoop {
   bool first_session_ = false;
   std::string last_failure_;
   std::optional<ClientError> failure_;
-  Client::StateCallback on_state_;
+  std::shared_ptr<Client::StateCallback> on_state_;  // one for all calls: it may keep a state of its own
 };
 
 }  // namespace sluice::internal
