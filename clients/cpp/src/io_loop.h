@@ -103,8 +103,8 @@ class IoLoop {
   TimePoint without_broker_since_{};
   Milliseconds delay_;  // before the next try
   bool had_session_ = false;
-  bool consumed_lately_ = false;     // since the last sleep
-  std::optional<std::string> lost_;  // set while frames are taken, acted on after
+  bool consumed_lately_ = false;              // since the last sleep
+  std::optional<std::string> lost_;           // set while frames are taken, acted on after
   std::optional<std::string> last_words_of_;  // the connection closed; what it said last is still taken
   TimePoint last_words_until_;
 
