@@ -154,3 +154,4 @@ def pytest_configure(config):
     if not (BIN / "sluiced").exists():
         pytest.exit(f"there is no sluiced in {BIN}: run ./dev build, or set SLUICE_BIN_DIR", returncode=4)
     config.addinivalue_line("markers", "quick: part of the subset that runs under a sanitizer build")
+    config.addinivalue_line("markers", "release: judges memory or pauses, which a sanitizer build multiplies")

@@ -80,6 +80,7 @@ def error_of(frame):
 
 
 @pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.release
 def test_C35_a_hostile_frame_is_refused_and_hurts_nobody(broker, name):
     watcher, attacker = broker.client(), broker.client()
     watcher.publish("q", b"x")
@@ -93,6 +94,7 @@ def test_C35_a_hostile_frame_is_refused_and_hurts_nobody(broker, name):
 
 
 @pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.release
 def test_C35_a_hostile_frame_without_a_session_opens_none(broker, name):
     watcher, attacker = broker.client(), broker.client(hello=False)
     before = broker.rss_kib()
@@ -103,6 +105,8 @@ def test_C35_a_hostile_frame_without_a_session_opens_none(broker, name):
     attacker.hello()
 
 
+@pytest.mark.release
+@pytest.mark.release
 def test_C35_all_of_them_repeatedly_move_a_counter_and_cause_no_pause(broker, figure):
     watcher = broker.client()
     start = watcher.request("server.info")["counters"]
@@ -146,6 +150,7 @@ def test_a_message_of_several_parts_is_dropped_whole(broker):
     assert client.barrier()["queues"] == 0
 
 
+@pytest.mark.release
 def test_a_frame_over_the_limit_ends_that_connection_alone(broker):
     watcher, attacker = broker.client(), broker.client()
     watcher.publish("q", b"x")

@@ -40,6 +40,7 @@ def closed(connection):
 
 
 @pytest.mark.parametrize("name", FIRST_WORDS)
+@pytest.mark.release
 def test_foreign_first_words_are_closed_and_hurt_nobody(broker, name):
     watcher = broker.client()
     before = broker.rss_kib()
@@ -51,6 +52,8 @@ def test_foreign_first_words_are_closed_and_hurt_nobody(broker, name):
 
 
 @pytest.mark.quick
+@pytest.mark.release
+@pytest.mark.release
 def test_random_bytes_on_two_hundred_connections(broker):
     watcher = broker.client()
     before = broker.rss_kib()
@@ -64,6 +67,7 @@ def test_random_bytes_on_two_hundred_connections(broker):
     assert broker.rss_kib() - before < 10 * 1024
 
 
+@pytest.mark.release
 def test_two_hundred_silent_and_half_greeted_connections_are_closed_and_cause_no_pause(broker, figure):
     watcher = broker.client()
     descriptors = lambda: len(os.listdir(f"/proc/{broker.process.pid}/fd"))

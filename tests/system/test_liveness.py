@@ -186,6 +186,7 @@ def test_a_reused_descriptor_is_another_peer(broker):
     wait_until(lambda: heir.depth("q") == (1, 0, 0, 0), what="the return of the message")
 
 
+@pytest.mark.release
 def test_C28_a_client_that_never_reads_costs_bounded_memory_and_disturbs_nobody(broker, figure):
     before = broker.rss_kib()
     greedy = broker.client()
@@ -208,6 +209,7 @@ def test_C28_a_client_that_never_reads_costs_bounded_memory_and_disturbs_nobody(
     assert slowest < 5
 
 
+@pytest.mark.release
 def test_a_stopped_consumer_is_limited_by_its_credit(broker, start_consumer):
     client = broker.client()
     client.declare("slow", lease_ms=60_000)

@@ -188,6 +188,8 @@ def test_queue_full_by_bytes(broker):
     client.publish("q", b"x" * 400)
 
 
+@pytest.mark.release
+@pytest.mark.release
 def test_memory_returns_when_queues_are_empty(broker, figure):
     """memory_bytes is what the kernel says of the process; small change stays with the allocator, a backlog does not."""
     client = broker.client()

@@ -152,6 +152,7 @@ def test_an_unknown_verb_and_an_unknown_argument_are_refused_by_name(broker):
     assert "limitt" in refused.value.text
 
 
+@pytest.mark.release
 def test_server_info_tells_about_the_broker(broker):
     client = broker.client()
     client.publish("q", b"x")
