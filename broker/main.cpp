@@ -6,15 +6,19 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "config/load.h"
 #include "io/clock.h"
 #include "io/signals.h"
+#include "io/wake_set.h"
 #include "io/zmq_router.h"
 #include "journal/journal.h"
 #include "log/logger.h"
 #include "server/server.h"
+#include "server/storage.h"
 
 extern char** environ;
 
@@ -68,6 +72,38 @@ std::uint64_t random_seed() {
   return seed;
 }
 
+sluice::journal::SyncMode sync_of(sluice::config::SyncMode mode) {
+  switch (mode) {
+    case sluice::config::SyncMode::always:
+      return sluice::journal::SyncMode::always;
+    case sluice::config::SyncMode::interval:
+      return sluice::journal::SyncMode::interval;
+    case sluice::config::SyncMode::os:
+      return sluice::journal::SyncMode::os;
+  }
+  return sluice::journal::SyncMode::always;
+}
+
+std::uint64_t memory_bytes(const Settings& settings) {
+  if (settings.memory_bytes != 0) return settings.memory_bytes;
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page_bytes <= 0)
+    throw std::runtime_error("the size of the machine's memory is not known: set --memory");
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 2;
+}
+
+sluice::server::StorageOptions storage_options(const Settings& settings) {
+  sluice::server::StorageOptions options;
+  options.directory = settings.data_dir;
+  options.journal.sync = sync_of(settings.sync);
+  options.journal.interval_ms = settings.sync_interval_ms;
+  options.journal.segment_bytes = settings.segment_bytes;
+  options.memory_bytes = memory_bytes(settings);
+  options.random = random_seed();
+  return options;
+}
+
 sluice::server::ServerOptions server_options(const Settings& settings) {
   sluice::server::ServerOptions options;
   options.engine.policy.lease_ms = settings.lease_ms;
@@ -80,19 +116,20 @@ sluice::server::ServerOptions server_options(const Settings& settings) {
   options.outbox.frame_bytes_max = settings.frame_bytes_max;
   options.sessions_max = settings.max_sessions;
   options.drain_timeout_ms = settings.drain_timeout_ms;
+  options.memory_bytes = memory_bytes(settings);
   options.version = SLUICE_VERSION;
   return options;
 }
 
 // Everything that one needs to know next, for people; others find the same in the log.
-void print_start_block(const std::string& addresses) {
+void print_start_block(const std::string& addresses, const std::string& data) {
   std::fprintf(stderr,
                "\n  sluiced %s\n\n"
                "  broker   %s\n"
-               "  data     memory only: messages do not outlive this process\n\n"
+               "  data     %s\n\n"
                "  try      sluice pub hello 'first message'\n"
                "           sluice sub hello -n 1\n\n",
-               SLUICE_VERSION, addresses.c_str());
+               SLUICE_VERSION, addresses.c_str(), data.c_str());
 }
 
 void log_origins(sluice::log::Logger& logger, const std::vector<sluice::config::Origin>& origins) {
@@ -103,26 +140,66 @@ void log_origins(sluice::log::Logger& logger, const std::vector<sluice::config::
   }
 }
 
+std::string data_text(const Settings& settings) {
+  if (settings.data_dir.empty()) return "memory only: messages do not outlive this process";
+  switch (settings.sync) {
+    case sluice::config::SyncMode::always:
+      return settings.data_dir + ", confirmed when the disk has it";
+    case sluice::config::SyncMode::interval:
+      return settings.data_dir + ", on the disk " + std::to_string(settings.sync_interval_ms) +
+             " ms after it is confirmed";
+    case sluice::config::SyncMode::os:
+      return settings.data_dir + ", on the disk when the system likes";
+  }
+  return settings.data_dir;
+}
+
+void recover(sluice::server::Server& server, sluice::server::Storage& storage, sluice::log::Logger& logger) {
+  const auto restored = server.recover(storage.restorer());
+  if (!restored) throw std::runtime_error(restored.error());
+  storage.forget_restorer();
+  logger.info(
+      "journal", "recovered",
+      {{"queues", restored->queues}, {"messages", restored->messages}, {"leases_returned", restored->returned}});
+}
+
 int serve(const sluice::config::Loaded& loaded) {
   const Settings& settings = loaded.settings;
   sluice::log::Logger logger(level_of(settings.log_level), format_of(settings.log_format));
   log_origins(logger, loaded.origins);
   sluice::io::Signals signals;  // before any thread
   sluice::io::SystemClock clock;
-  sluice::journal::MemoryJournal journal;
-  sluice::io::ZmqRouter router({settings.frame_bytes_max, signals.fd()});
+  sluice::io::WakeSet wake;
+  wake.add(signals.fd());
+  sluice::journal::MemoryJournal memory;
+  std::unique_ptr<sluice::server::Storage> storage;
+  if (!settings.data_dir.empty()) {
+    auto opened = sluice::server::Storage::open(storage_options(settings), logger);
+    if (!opened) throw std::runtime_error(opened.error());
+    storage = *std::move(opened);
+    wake.add(storage->wake_fd());
+  }
+  sluice::journal::Journal& journal = storage ? storage->journal() : memory;
+  sluice::io::ZmqRouter router({settings.frame_bytes_max, wake.fd()});
+  sluice::server::Server server(server_options(settings), clock, router, journal, logger);
+  if (storage) recover(server, *storage, logger);
   std::string addresses;
   for (const std::string& address : settings.listen) {
     const std::string bound = router.bind(address);
     logger.info("server", "listening", {{"address", bound}, {"sync", journal.sync()}});
     addresses += (addresses.empty() ? "" : "  ") + bound;
   }
-  if (isatty(STDERR_FILENO) != 0) print_start_block(addresses);
-  sluice::server::Server server(server_options(settings), clock, router, journal, logger);
+  if (isatty(STDERR_FILENO) != 0) print_start_block(addresses, data_text(settings));
   using Next = sluice::server::Server::Next;
-  for (Next next = Next::look_for_signals; next != Next::stop; next = server.turn()) {
+  Next next = Next::look_for_signals;
+  for (; next != Next::stop && next != Next::failed; next = server.turn()) {
     if (next != Next::look_for_signals) continue;
+    if (storage) storage->drain_wake();
     for (std::uint32_t stops = signals.stops(); stops > 0; --stops) server.stop();
+  }
+  if (next == Next::failed) throw std::runtime_error(*journal.failure());
+  if (storage) {
+    if (const auto failure = storage->close()) throw std::runtime_error(*failure);
   }
   logger.info("server", "stopped");
   return 0;

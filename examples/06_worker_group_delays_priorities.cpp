@@ -22,7 +22,6 @@ namespace {
 
 constexpr int kWorkers = 3;
 constexpr sluice::Milliseconds kDelay{400};
-constexpr sluice::Milliseconds kBrokerTick{1};  // it counts in whole milliseconds
 const std::vector<std::string> kAtOnce{"urgent 1", "urgent 2", "normal 1", "normal 2", "normal 3", "idle 1"};
 const std::vector<std::string> kDelayed{"in a moment", "later"};
 
@@ -63,7 +62,7 @@ bool judge(const Journal& journal, Clock::time_point published_at) {
     const auto delayed = std::find(kDelayed.begin(), kDelayed.end(), entry.work);
     if (delayed == kDelayed.end()) at_once.push_back(entry.work);
     const auto due = published_at + (entry.work == "later" ? kDelay : kDelay / 2);
-    if (delayed != kDelayed.end() && entry.at + kBrokerTick < due) in_time = false;
+    if (delayed != kDelayed.end() && entry.at < due) in_time = false;
   }
   return at_once == kAtOnce && workers.size() == kWorkers && in_time;
 }

@@ -110,6 +110,54 @@ struct Listen {
   static std::vector<std::string> get(const Settings& settings) { return settings.listen; }
 };
 
+struct DataDir {
+  static Refusal set(Settings& settings, Texts texts) {
+    settings.data_dir = texts.front();  // empty: none
+    return std::nullopt;
+  }
+  static std::vector<std::string> get(const Settings& settings) { return {settings.data_dir}; }
+};
+
+// always, os, interval, or interval=DURATION.
+struct Sync {
+  static constexpr std::string_view kInterval = "interval";
+  static constexpr std::uint64_t kIntervalMsMax = 60'000;
+
+  static Refusal set(Settings& settings, Texts texts) {
+    const std::string_view text = texts.front();
+    const std::string_view mode = text.substr(0, text.find('='));
+    if (mode != text && mode != kInterval) return not_that("always, interval=DURATION or os", texts.front());
+    if (mode == "always") {
+      settings.sync = SyncMode::always;
+    } else if (mode == "os") {
+      settings.sync = SyncMode::os;
+    } else if (mode == kInterval) {
+      if (mode != text) {
+        const auto every_ms = parse_duration_ms(text.substr(mode.size() + 1));
+        if (!every_ms) return every_ms.error().text;
+        if (*every_ms < 1 || *every_ms > kIntervalMsMax)
+          return not_that("an interval from 1ms to " + format_duration_ms(kIntervalMsMax), texts.front());
+        settings.sync_interval_ms = *every_ms;
+      }
+      settings.sync = SyncMode::interval;
+    } else {
+      return not_that("always, interval=DURATION or os", texts.front());
+    }
+    return std::nullopt;
+  }
+  static std::vector<std::string> get(const Settings& settings) {
+    switch (settings.sync) {
+      case SyncMode::always:
+        return {"always"};
+      case SyncMode::interval:
+        return {std::string(kInterval) + "=" + format_duration_ms(settings.sync_interval_ms)};
+      case SyncMode::os:
+        return {"os"};
+    }
+    return {};
+  }
+};
+
 struct ConfigFile {
   static Refusal set(Settings& settings, Texts texts) {
     if (texts.front().empty()) return "the name of a file, not an empty text";
@@ -147,6 +195,12 @@ constexpr std::array kOptions = {
                 Kind::list),
     row<Toggle<&Settings::insecure>>("insecure", "",
                                      "allow addresses that other machines can reach, without encryption", Kind::toggle),
+    row<DataDir>("data", "DIR", "directory of the journal; without it messages are kept in memory only"),
+    row<Sync>("sync", "MODE", "confirm when the disk has it (always), or before: interval=DURATION, os"),
+    row<Bytes<&Settings::memory_bytes, 0, kKiB * kKiB * kKiB * kKiB>>(
+        "memory", "SIZE", "messages in memory; the rest: on disk, or refused without --data; 0: half the machine's"),
+    row<Bytes<&Settings::segment_bytes, 64 * kKiB, kKiB * kKiB * kKiB>>("segment-bytes", "SIZE",
+                                                                        "a file of the journal, reserved ahead"),
     row<Duration<&Settings::lease_ms, 100, 24 * kHourMs>>("lease", "DURATION",
                                                           "lease of a delivery, for queues without their own"),
     row<Number<&Settings::max_attempts, 1, 1'000'000>>(
@@ -168,8 +222,6 @@ constexpr std::array kOptions = {
     action("check-config", "print every value and where it comes from, and stop"),
     action("version", "print the version and stop"),
     action("help", "print this and stop"),
-    later("data", "DIR", "not in this version (the journal comes with a later release; messages are kept in memory)"),
-    later("sync", "MODE", "not in this version (the journal comes with a later release; messages are kept in memory)"),
     later("events", "ADDRESS", "not in this version (the event stream comes with a later release)"),
     later("http", "ADDRESS", "not in this version (metrics and health come with a later release)"),
     later("prefetch", "N", "not in this version (each consumer says how much credit it grants)"),

@@ -11,6 +11,8 @@
 
 namespace sluice::config {
 
+// When a record is safe enough for what it caused to be told.
+enum class SyncMode : std::uint8_t { always, interval, os };
 enum class LogLevel : std::uint8_t { debug, info, warn, error };
 // automatic: text on a terminal, JSON elsewhere.
 enum class LogFormat : std::uint8_t { automatic, json, text };
@@ -18,6 +20,12 @@ enum class LogFormat : std::uint8_t { automatic, json, text };
 struct Settings {
   std::vector<std::string> listen = {"tcp://127.0.0.1:5570"};  // ZeroMQ endpoints
   bool insecure = false;
+
+  std::string data_dir;  // empty: messages are kept in memory only
+  SyncMode sync = SyncMode::always;
+  std::uint64_t sync_interval_ms = 50;  // with SyncMode::interval
+  std::uint64_t segment_bytes = 64ULL * 1024 * 1024;
+  std::uint64_t memory_bytes = 0;  // of messages; 0: half of the machine's
 
   // For queues without a policy of their own.
   std::uint64_t lease_ms = 30'000;

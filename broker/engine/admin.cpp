@@ -16,7 +16,6 @@ constexpr std::uint64_t kReplyBytesMax = 512 * 1024;
 constexpr std::uint64_t kQueueBytesGuess = 1'024;
 constexpr std::uint64_t kMessageBytesGuess = 1'024;
 constexpr std::uint64_t kBindingBytesGuess = 600;
-constexpr std::uint64_t kBindingsMax = 1'000'000;
 
 std::string_view name(MessageState state) {
   switch (state) {
@@ -47,6 +46,7 @@ wire::Map describe(const Message& message, const Now& now) {
       .set("expiries", past.expiries)
       .set("disconnects", past.disconnects)
       .set("releases", past.releases)
+      .set("restarts", past.restarts)
       .set("error", past.error);
   if (message.state == MessageState::delayed && message.when_ms > now.steady_ms)
     map.set("due_ms", now.wall_ms + (message.when_ms - now.steady_ms));
@@ -71,6 +71,7 @@ Result<wire::Map> Admin::handle(const wire::Request& request, const Now& now) {
       {"bind.add", &Admin::bind},           {"bind.remove", &Admin::unbind},  {"bind.list", &Admin::bindings},
       {"consumer.list", &Admin::consumers}, {"dlq.replay", &Admin::replay},
   };
+  lacked_bodies_ = false;
   for (const VerbRow& verb : kVerbs) {
     if (verb.name != request.verb) continue;
     Arguments arguments(request.arguments);
@@ -188,13 +189,15 @@ Result<wire::Map> Admin::bind(Arguments& arguments, const Now&) {
   const std::string pattern = arguments.text("pattern");
   if (auto error = arguments.error()) return tl::unexpected<Error>(*std::move(error));
   if (auto error = pattern_error(pattern)) return fail(ErrorCode::bad_topic, *std::move(error));
-  if (topics_.size() >= kBindingsMax)
-    return fail(ErrorCode::binding_limit, "the broker has " + std::to_string(kBindingsMax) + " bindings, its limit");
+  const Queue* const known = queues_.find(name);
+  const bool there = known != nullptr && topics_.contains(*known, pattern);
+  if (const Result<void> room = topics_.room(); !there && !room) return tl::unexpected<Error>(room.error());
   const Result<Queue*> queue = queues_.get_or_create(name);
   if (!queue) return tl::unexpected<Error>(queue.error());
   wire::Map result;
-  result.set("added", topics_.add(**queue, pattern));
-  records_.queue_changed(**queue);
+  const bool added = topics_.add(**queue, pattern);
+  if (added) records_.bound(**queue, pattern);
+  result.set("added", added);
   return result;
 }
 
@@ -205,8 +208,9 @@ Result<wire::Map> Admin::unbind(Arguments& arguments, const Now&) {
   const Result<Queue*> queue = queues_.get(name);
   if (!queue) return tl::unexpected<Error>(queue.error());
   wire::Map result;
-  result.set("removed", topics_.remove(**queue, pattern));
-  records_.queue_changed(**queue);
+  const bool removed = topics_.remove(**queue, pattern);
+  if (removed) records_.unbound(**queue, pattern);
+  result.set("removed", removed);
   return result;
 }
 
@@ -269,13 +273,20 @@ Result<wire::Map> Admin::peek(Arguments& arguments, const Now& now) {
   const Result<Queue*> queue = queues_.get(name);
   if (!queue) return tl::unexpected<Error>(queue.error());
   wire::Array found;
+  std::uint64_t seen = 0;
   std::uint64_t bytes = 0;
   bool more = false;
-  for (const Message* message = (*queue)->first; message != nullptr; message = message->queue_next) {
+  for (Message* message = (*queue)->first; message != nullptr; message = message->queue_next) {
     if (message->position <= after) continue;
-    more = found.size() == limit || bytes > kReplyBytesMax;
+    more = seen == limit || bytes > kReplyBytesMax;
     if (more) break;
+    ++seen;
     bytes += kMessageBytesGuess + std::min(message->size(), kPeekPayloadBytesMax);
+    if (!message->has_body()) {
+      bodies_->fetch(*message);
+      lacked_bodies_ = true;
+      continue;
+    }
     found.emplace_back(engine::describe(*message, now));
   }
   wire::Map result;

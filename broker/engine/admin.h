@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "engine/arguments.h"
+#include "engine/bodies.h"
 #include "engine/dead_letters.h"
 #include "engine/dispatcher.h"
 #include "engine/messages.h"
@@ -30,6 +31,9 @@ class Admin {
         records_(records) {}
 
   Result<wire::Map> handle(const wire::Request& request, const Now& now);
+  // True: the last answer lacks bodies that were asked for now. It has to be asked for again when they are here.
+  bool lacked_bodies() const { return lacked_bodies_; }
+  void set_bodies(Bodies& bodies) { bodies_ = &bodies; }
 
  private:
   Result<wire::Map> declare(Arguments& arguments, const Now& now);
@@ -56,6 +60,8 @@ class Admin {
   Dispatcher& dispatcher_;
   TopicIndex& topics_;
   Records& records_;
+  Bodies* bodies_ = nullptr;
+  bool lacked_bodies_ = false;
 };
 
 }  // namespace sluice::engine

@@ -31,7 +31,7 @@ class Attempts {
 
  private:
   // Judges the limit; otherwise the message waits.
-  void failed(Message& message, const Now& now, std::optional<std::uint64_t> delay_ms);
+  void failed(Message& message, Cause cause, const Now& now, std::optional<std::uint64_t> delay_ms);
 
   Leases& leases_;
   Messages& messages_;

@@ -50,9 +50,11 @@ Result<Queue*> Consumers::queue_for(const Peer& peer, const wire::Consume& frame
   if (!policy) return tl::unexpected<Error>(policy.error());
   const std::string name = "_sub-" + std::to_string(raw(peer.session)) + "-" + std::to_string(frame.consumer);
   if (queues_.find(name) != nullptr) return fail(ErrorCode::policy_conflict, "queue " + name + " exists");
-  const Result<Queue*> made = queues_.create(name, *policy);
+  if (const Result<void> room = topics_.room(); !room) return tl::unexpected<Error>(room.error());
+  const Result<Queue*> made = queues_.create(name, *policy, true);
   if (!made) return made;
   topics_.add(**made, frame.topic);
+  records_.bound(**made, frame.topic);
   return made;
 }
 

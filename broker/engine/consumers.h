@@ -1,7 +1,7 @@
 #pragma once
 // engine/consumers.h: consumers come and go, and what they hold when they go.
 //
-// Errors   in REPLY: consumer_exists, consumer_limit, bad_credit, unknown_consumer, bad_topic, and those of the queue table.
+// Errors   in REPLY: consumer_exists, consumer_limit, bad_credit, unknown_consumer, bad_topic, binding_limit, and those of the queue table.
 // Threads  one.
 // Source   spec/protocol.md section 8.
 
@@ -24,7 +24,7 @@ namespace sluice::engine {
 class Consumers {
  public:
   Consumers(const CreditLimits& limits, std::uint64_t consumers_max, QueueTable& queues, Leases& leases,
-            Attempts& attempts, Dispatcher& dispatcher, TopicIndex& topics, Effects& effects)
+            Attempts& attempts, Dispatcher& dispatcher, TopicIndex& topics, Records& records, Effects& effects)
       : limits_(limits),
         consumers_max_(consumers_max),
         queues_(queues),
@@ -32,6 +32,7 @@ class Consumers {
         attempts_(attempts),
         dispatcher_(dispatcher),
         topics_(topics),
+        records_(records),
         effects_(effects) {}
 
   Result<void> add(Peer& peer, const wire::Consume& frame);
@@ -62,6 +63,7 @@ class Consumers {
   Attempts& attempts_;
   Dispatcher& dispatcher_;
   TopicIndex& topics_;
+  Records& records_;
   Effects& effects_;
   std::vector<Consumer*> losers_;  // have losses to be told
   std::uint64_t count_ = 0;

@@ -39,6 +39,15 @@ struct Counters {
 #undef SLUICE_COUNTER_ADD
   }
 
+  // None ever falls: another sum is another state.
+  std::uint64_t sum() const {
+    std::uint64_t all = 0;
+#define SLUICE_COUNTER_SUM(name) all += name;
+    SLUICE_COUNTERS(SLUICE_COUNTER_SUM)
+#undef SLUICE_COUNTER_SUM
+    return all;
+  }
+
   wire::Map to_map() const {
     wire::Map map;
 #define SLUICE_COUNTER_ENTRY(name) map.set(#name, name);

@@ -8,7 +8,7 @@
 
 namespace sluice::engine {
 
-void DeadLetters::bury(Message& message, DeadReason reason, const Now& now) {
+void DeadLetters::bury(Message& message, DeadReason reason, Cause cause, const Now& now) {
   Queue& origin = *message.queue;
   SLUICE_CHECK(!origin.dead_letters);
   Queue& dead = queues_.dead_letters_of(origin);
@@ -17,20 +17,19 @@ void DeadLetters::bury(Message& message, DeadReason reason, const Now& now) {
   past.reason = reason;
   past.origin = origin.name;
   past.dead_at_ms = now.wall_ms;
-  past.dead_deliveries = std::exchange(message.deliveries, 0);
-  past.dead_nacks = std::exchange(past.nacks, 0);
-  past.dead_expiries = std::exchange(past.expiries, 0);
-  past.dead_disconnects = std::exchange(past.disconnects, 0);
-  past.dead_releases = std::exchange(past.releases, 0);
+  end_life(message);
   messages_.forget_expiry(message);
   ++origin.counters.dead_lettered;
   messages_.move(message, dead);
+  records_.dead_lettered(message, cause);
 }
 
-void DeadLetters::expire(Message& message, const Now& now) {
+void DeadLetters::expire(Message& message, Cause cause, const Now& now) {
   const Queue& queue = *message.queue;
-  if (queue.dead_letters || queue.policy.on_expiry == OnExpiry::drop) return messages_.end(message, Ended::expired);
-  bury(message, DeadReason::expired, now);
+  if (!queue.dead_letters && queue.policy.on_expiry == OnExpiry::dead_letter)
+    return bury(message, DeadReason::expired, cause, now);
+  if (cause != Cause::none) records_.returned(message, cause, now);  // that attempt counts
+  messages_.end(message, Ended::expired);
 }
 
 void DeadLetters::apply_bound(const Queue& origin) {
@@ -77,19 +76,20 @@ bool DeadLetters::replay_one(Message& message, const ReplayFilter& filter, Repla
   const Result<Queue*> queue = queues_.get_or_create(target);
   if (!queue || is_full(**queue, message.size())) return false;
   ++message.queue->counters.replayed_out;
-  message.deliveries = 0;
-  if (message.extras != nullptr) {
-    Extras& past = *message.extras;
-    past.nacks = past.expiries = past.disconnects = past.releases = 0;
-  }
+  begin_life(message);
   messages_.move(message, **queue);
+  records_.replayed(message);
   return true;
 }
 
 // What is counted is what a replay would do now: those counted before it take their room.
 bool DeadLetters::would_take(const std::string& target, std::uint64_t bytes, ReplayPlan& plan) {
   const Queue* const queue = queues_.find(target);
-  if (queue == nullptr && !queues_.may_create(target)) return false;
+  if (queue == nullptr && !plan.contains(target)) {
+    const auto made = static_cast<std::size_t>(
+        std::ranges::count_if(plan, [this](const auto& entry) { return queues_.find(entry.first) == nullptr; }));
+    if (!queues_.may_create(target, made)) return false;
+  }
   ReplayPlan::mapped_type& room = plan[target];
   const Policy& policy = queue != nullptr ? queue->policy : queues_.defaults();
   const std::uint64_t messages = room.messages + (queue != nullptr ? queue->count() : 0);
@@ -98,6 +98,23 @@ bool DeadLetters::would_take(const std::string& target, std::uint64_t bytes, Rep
   room.messages += 1;
   room.bytes += bytes;
   return true;
+}
+
+void end_life(Message& message) {
+  Extras& past = message.extra();
+  past.dead_deliveries = std::exchange(message.deliveries, 0);
+  past.dead_nacks = std::exchange(past.nacks, 0);
+  past.dead_expiries = std::exchange(past.expiries, 0);
+  past.dead_disconnects = std::exchange(past.disconnects, 0);
+  past.dead_releases = std::exchange(past.releases, 0);
+  past.dead_restarts = std::exchange(past.restarts, 0);
+}
+
+void begin_life(Message& message) {
+  message.deliveries = 0;
+  if (message.extras == nullptr) return;
+  Extras& past = *message.extras;
+  past.nacks = past.expiries = past.disconnects = past.releases = past.restarts = 0;
 }
 
 wire::Map dead_map(const Message& message) {
@@ -113,7 +130,8 @@ wire::Map dead_map(const Message& message) {
       .set("nacks", past.dead_nacks)
       .set("expiries", past.dead_expiries)
       .set("disconnects", past.dead_disconnects)
-      .set("releases", past.dead_releases);
+      .set("releases", past.dead_releases)
+      .set("restarts", past.dead_restarts);
   return map;
 }
 

@@ -39,13 +39,15 @@ using ReplayPlan = std::map<std::string, ReplayRoom>;
 
 class DeadLetters {
  public:
-  DeadLetters(Messages& messages, QueueTable& queues) : messages_(messages), queues_(queues) {}
+  DeadLetters(Messages& messages, QueueTable& queues, Records& records)
+      : messages_(messages), queues_(queues), records_(records) {}
 
   // From its queue to that queue's dead letters, the oldest of which make room. REQUIRES: the queue is not itself one of dead letters;
   // no open lease.
-  void bury(Message& message, DeadReason reason, const Now& now);
+  // `cause`: why its lease ended, if it had one.
+  void bury(Message& message, DeadReason reason, Cause cause, const Now& now);
   // The message is past its time to live: dropped, or kept as a dead letter. REQUIRES: no open lease.
-  void expire(Message& message, const Now& now);
+  void expire(Message& message, Cause cause, const Now& now);
   // As many as there are too many, the oldest first.
   void apply_bound(const Queue& origin);
   // Those that are in the queue now and not leased.
@@ -58,9 +60,14 @@ class DeadLetters {
 
   Messages& messages_;
   QueueTable& queues_;
+  Records& records_;
 };
 
 // What peers are told of a dead letter (spec/semantics.md); empty map for other messages.
+// The counters of its life so far become those of its death, and start anew.
+void end_life(Message& message);
+// It was replayed: its counters start anew.
+void begin_life(Message& message);
 wire::Map dead_map(const Message& message);
 // A queue takes no further message.
 bool is_full(const Queue& queue, std::uint64_t bytes);

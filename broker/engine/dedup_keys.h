@@ -31,11 +31,16 @@ class DedupKeys {
   bool full() const { return keys_.size() >= kKeysMax; }
   bool empty() const { return keys_.empty(); }
 
- private:
   struct Entry {
-    MessageId id;
-    std::uint64_t at_ms;
+    MessageId id{};
+    std::uint64_t at_ms = 0;
   };
+  // Whatever its age; nullptr if it was never added, or forgotten.
+  Entry* look(std::string_view key);
+  // For recovery, in order of time: the newest of a key counts.
+  void restore(std::string_view key, const Entry& entry);
+
+ private:
   void forget_old(std::uint64_t window_ms, const Now& now);
 
   absl::flat_hash_map<std::string, Entry> keys_;

@@ -10,6 +10,9 @@ bool comes_before(const Message& a, const Message& b) {
   return a.priority != b.priority ? a.priority > b.priority : a.position < b.position;
 }
 
+// One whose body has to be fetched holds up those behind it: order is kept.
+bool has_next(const ReadyList& list) { return !list.empty() && list.front().has_body(); }
+
 }  // namespace
 
 void Dispatcher::touch(Consumer& consumer) {
@@ -63,13 +66,14 @@ void Dispatcher::dispatch(Queue& queue, const Now& now) {
   while (assign_suspect(queue) || assign_share(queue)) {
   }
   for (Consumer* consumer : receiving_) hand_out(queue, *consumer, now);
+  if (queue.on_disk_only > 0 && !queue.available.empty()) bodies_->look_ahead(queue);
 }
 
 // To the least loaded consumer, as many as it gets before it is another one's turn.
 bool Dispatcher::assign_share(Queue& queue) {
-  if (queue.ready.empty() || queue.available.empty()) return false;
+  if (!has_next(queue.ready) || queue.available.empty()) return false;
   Consumer& consumer = **queue.available.begin();
-  for (std::uint64_t count = share_of(queue, consumer); count > 0 && consumer.has_credit() && !queue.ready.empty();
+  for (std::uint64_t count = share_of(queue, consumer); count > 0 && consumer.has_credit() && has_next(queue.ready);
        --count)
     assign(consumer, queue.ready.pop());
   relist(consumer);
@@ -86,7 +90,7 @@ std::uint64_t Dispatcher::share_of(const Queue& queue, const Consumer& consumer)
 // A suspect goes, in its turn, to a consumer that holds nothing. Where all are busy the least loaded one gets no more until
 // it holds nothing: suspects may not wait for ever, and may not hold up the rest.
 bool Dispatcher::assign_suspect(Queue& queue) {
-  if (queue.suspects.empty() || queue.available.empty()) return false;
+  if (!has_next(queue.suspects) || queue.available.empty()) return false;
   Consumer& consumer = **queue.available.begin();
   if (consumer.held > 0) {
     const bool somebody_will_be_free = queue.alone_count > 0 || queue.reserved != nullptr;

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "engine/bodies.h"
 #include "engine/effects.h"
 #include "engine/leases.h"
 #include "engine/now.h"
@@ -37,6 +38,8 @@ class Dispatcher {
   void forget(Queue& queue);
 
   void dispatch(const Now& now);
+  // REQUIRES: before any message without a body.
+  void set_bodies(Bodies& bodies) { bodies_ = &bodies; }
 
  private:
   void dispatch(Queue& queue, const Now& now);
@@ -53,6 +56,7 @@ class Dispatcher {
   Leases& leases_;
   Records& records_;
   Effects& effects_;
+  Bodies* bodies_ = nullptr;
   std::vector<Queue*> dirty_;
   std::vector<Queue*> working_;       // dirty_ of this dispatch
   std::vector<Consumer*> receiving_;  // got something in this queue's dispatch

@@ -18,15 +18,19 @@ constexpr std::size_t kExpiredMax = 32'768;
 Engine::Engine(const EngineOptions& options, Records& records, Effects& effects)
     : effects_(effects),
       queues_(options.policy, options.queues_max, options.auto_create, records),
+      topics_(options.bindings_max),
       dispatcher_(leases_, records, effects),
       messages_(dispatcher_, records),
-      dead_letters_(messages_, queues_),
+      dead_letters_(messages_, queues_, records),
       attempts_(leases_, messages_, dead_letters_, options.seed),
-      consumers_(options.credit, options.consumers_max, queues_, leases_, attempts_, dispatcher_, topics_, effects),
+      consumers_(options.credit, options.consumers_max, queues_, leases_, attempts_, dispatcher_, topics_, records,
+                 effects),
       settler_(options.credit, leases_, attempts_, dispatcher_, effects),
-      publisher_(options.window, options.message_bytes_max, queues_, messages_, dead_letters_, topics_, effects),
+      publisher_(options.window, options.message_bytes_max, queues_, messages_, dead_letters_, topics_, records,
+                 effects),
       removal_(queues_, messages_, dispatcher_, topics_, publisher_, consumers_),
-      admin_(queues_, messages_, dead_letters_, removal_, dispatcher_, topics_, records) {}
+      admin_(queues_, messages_, dead_letters_, removal_, dispatcher_, topics_, records),
+      producers_(records) {}
 
 Engine::~Engine() {
   for (const auto& [name, queue] : queues_.by_name()) {
@@ -51,6 +55,7 @@ std::uint64_t Engine::open_session(SessionId session, std::string_view producer)
 void Engine::close_session(SessionId session, const Now& now) {
   Peer& closing = peer(session);
   publisher_.forget(closing);
+  std::erase_if(parked_, [&](const Parked& parked) { return parked.session == session; });
   for (Queue* orphan : consumers_.lose(closing, now)) removal_.remove(*orphan);
   if (!closing.producer_name.empty()) producers_.close(closing.producer_name);
   peers_.erase(raw(session));
@@ -76,8 +81,24 @@ void Engine::apply(SessionId session, const wire::Settle& frame, const Now& now)
   settler_.settle(peer(session), frame, now);
 }
 
-void Engine::apply(SessionId session, const wire::Request& frame, const Now& now) {
-  reply(peer(session), frame.request, admin_.handle(frame, now));
+void Engine::apply(SessionId session, const wire::Request& frame, const Now& now) { handle({session, frame}, now); }
+
+void Engine::handle(const Parked& asked, const Now& now) {
+  Result<wire::Map> result = admin_.handle(asked.request, now);
+  if (admin_.lacked_bodies()) {
+    parked_.push_back(asked);
+  } else {
+    reply(peer(asked.session), asked.request.request, std::move(result));
+  }
+}
+
+void Engine::set_bodies(Bodies& bodies) {
+  dispatcher_.set_bodies(bodies);
+  admin_.set_bodies(bodies);
+}
+
+void Engine::bodies_arrived(const Now& now) {
+  for (const Parked& parked : std::exchange(parked_, {})) handle(parked, now);
 }
 
 void Engine::refuse_publish(SessionId session, std::uint64_t first_sequence, std::uint64_t count,
@@ -89,7 +110,7 @@ bool Engine::finish_turn(const Now& now) {
   const bool more_leases = leases_.expire(now, kDueMax, [&](Lease& lease) { consumers_.expire(lease, now); });
   const bool more_delays = messages_.wake(now, kDueMax);
   const bool more_expired =
-      messages_.expire(now, kExpiredMax, [&](Message& message) { dead_letters_.expire(message, now); });
+      messages_.expire(now, kExpiredMax, [&](Message& message) { dead_letters_.expire(message, Cause::none, now); });
   publisher_.admit_blocked(now);
   consumers_.tell_losses();
   if (!deliveries_paused_ && !more_expired) dispatcher_.dispatch(now);

@@ -44,6 +44,7 @@ struct EngineOptions {
   bool auto_create = true;
   std::uint64_t queues_max = 1'000'000;
   std::uint64_t consumers_max = 1'024;  // a session
+  std::size_t bindings_max = 1'000'000;
   CreditLimits credit;
   PublishWindow window;
   std::uint64_t message_bytes_max = 8 * 1024 * 1024 - kDeliveryOverheadBytes;  // payload and headers
@@ -77,17 +78,53 @@ class Engine {
   // When finish_turn() has something to do again, on the steady scale; nullopt: not before the next frame.
   std::optional<std::uint64_t> next_due_ms();
 
+  // Before the first turn, where bodies may be on disk only.
+  void set_bodies(Bodies& bodies);
+  void attach_body(Message& message, Body& body) { messages_.attach_body(message, body); }
+  // Some bodies came: goes on with what waited for them.
+  void bodies_arrived(const Now& now);
+  // See Publisher::hold().
+  void hold_publishes(std::optional<wire::ErrorBody> error) { publisher_.hold(std::move(error)); }
+
   // From now on nothing is handed out: the broker drains.
   void pause_deliveries() { deliveries_paused_ = true; }
   std::uint64_t message_bytes() const { return messages_.bytes(); }
   std::uint64_t consumers_of(SessionId session) { return peer(session).consumers.size(); }
   std::uint64_t live_leases() const { return leases_.live(); }
 
+  // Leases from the first untold one on are not known to their holders: see Leases::told().
+  LeaseId next_lease() const { return leases_.next_id(); }
+  LeaseId first_untold_lease() const { return leases_.first_untold(); }
+  void hold_untold_leases() { leases_.leave_untold(leases_.next_id()); }
+  void leases_told(LeaseId next, std::uint64_t late_ms) { leases_.told(next, late_ms); }
+
+  // For whoever keeps the state and brings it back (durability/).
+  struct Parts {
+    QueueTable& queues;
+    Messages& messages;
+    Leases& leases;
+    TopicIndex& topics;
+    Dispatcher& dispatcher;
+    ProducerTable& producers;
+    DedupKeys& topic_keys;
+    Removal& removal;
+  };
+  Parts parts() {
+    return {queues_, messages_, leases_, topics_, dispatcher_, producers_, publisher_.topic_keys(), removal_};
+  }
+
   // For server.info: counts and counters of all queues, also of deleted ones.
   wire::Map totals() const;
 
  private:
+  // A request that waits for bodies.
+  struct Parked {
+    SessionId session;
+    wire::Request request;
+  };
+
   Peer& peer(SessionId session);
+  void handle(const Parked& parked, const Now& now);
   void reply(const Peer& peer, std::uint64_t request, Result<wire::Map> result);
 
   Effects& effects_;
@@ -105,6 +142,7 @@ class Engine {
   Removal removal_;
   Admin admin_;
   ProducerTable producers_;
+  std::vector<Parked> parked_;
   absl::flat_hash_map<std::uint64_t, std::unique_ptr<Peer>> peers_;  // by SessionId; never iterated
 };
 

@@ -47,6 +47,8 @@ class LeaseTable {
   // REQUIRES: the lease is in no list any more.
   void close(Lease& lease);
   std::uint64_t live() const { return live_; }
+  // For recovery: no number below it is given again.
+  void begin_at(std::uint64_t next) { next_ = next; }
 
  private:
   static constexpr std::uint64_t kPageLeases = 256;

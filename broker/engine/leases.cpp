@@ -8,7 +8,7 @@ Lease& Leases::open(Message& message, Consumer& consumer, const Now& now, std::u
   Lease& lease = table_.open();
   lease.message = &message;
   lease.consumer = &consumer;
-  lease.ends_latest_ms = now.steady_ms + std::max(kLeaseTotalMsMax, lease_ms);
+  lease.ends_latest_ms = now.moment_ms() + std::max(kLeaseTotalMsMax, lease_ms);
   lease.held_prev = consumer.newest;
   lease.held_next = nullptr;
   if (consumer.newest != nullptr) {
@@ -18,7 +18,7 @@ Lease& Leases::open(Message& message, Consumer& consumer, const Now& now, std::u
   }
   consumer.newest = &lease;
   message.lease = &lease;
-  wheel_.set(lease, now.steady_ms + lease_ms);
+  wheel_.set(lease, now.moment_ms() + lease_ms);
   return lease;
 }
 
@@ -28,11 +28,24 @@ Lease* Leases::find(LeaseId id, SessionId session) {
 }
 
 bool Leases::extend(Lease& lease, const Now& now, std::uint64_t lease_ms) {
-  const std::uint64_t ends_ms = now.steady_ms + lease_ms;
+  const std::uint64_t ends_ms = now.moment_ms() + lease_ms;
   if (ends_ms > lease.ends_latest_ms) return false;
   wheel_.cancel(lease);
   wheel_.set(lease, ends_ms);
   return true;
+}
+
+void Leases::told(LeaseId first_untold, std::uint64_t late_ms) {
+  if (late_ms > 0) {
+    for (std::uint64_t id = first_untold_; id < raw(first_untold); ++id) {
+      Lease* const lease = table_.find(LeaseId{id});
+      if (lease == nullptr) continue;
+      lease->ends_latest_ms += late_ms;
+      wheel_.cancel(*lease);
+      wheel_.set(*lease, lease->when_ms + late_ms);
+    }
+  }
+  first_untold_ = raw(first_untold);
 }
 
 Message& Leases::close(Lease& lease) {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace sluice::engine {
 
@@ -66,8 +67,34 @@ Message* Message::make(Body& body) {
   return message;
 }
 
+Message* Message::make_kept(Body& body) {
+  Message* const message = make_kept(body.payload_bytes, body.headers_bytes);
+  message->attach_body(body);
+  return message;
+}
+
+Message* Message::make_kept(std::uint32_t payload_bytes, std::uint16_t headers_bytes) {
+  void* const block = allocate(sizeof(Message) + sizeof(Kept));
+  Message* const message = new (block) Message();
+  message->headers_bytes = headers_bytes;
+  message->payload_bytes = payload_bytes;
+  message->shared = message->in_journal = true;
+  new (static_cast<char*>(block) + sizeof(Message)) Kept();
+  return message;
+}
+
+void Message::attach_body(Body& body) {
+  kept().body = &body;
+  ++body.messages;
+}
+
+void Message::detach_body() {
+  Body* const body = std::exchange(kept().body, nullptr);
+  if (--body->messages == 0) std::free(body);
+}
+
 void Message::free(Message* message) {
-  if (message->shared && --message->body()->messages == 0) std::free(message->body());
+  if (message->shared && message->has_body() && --message->body()->messages == 0) std::free(message->body());
   message->~Message();
   std::free(message);
 }

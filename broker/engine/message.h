@@ -1,9 +1,10 @@
 #pragma once
 // engine/message.h: one message in one queue.
 //
-// Shapes   one block of memory: Message, then headers, then payload (or a pointer to a Body that several share). At most 128
-//          bytes beside the payload for a ready message (tests/unit/engine/message_test.cpp): what only some need is in Extras.
-// Owns     its bytes, or its share of the Body, and its Extras. Made by Message::make, freed by Message::free.
+// Shapes   one block of memory: Message, then headers, then payload; or a pointer to a Body that several share; or, with a journal, a
+//          Kept, whose body may be on disk only. At most 128 bytes beside the payload for a ready message without a journal
+//          (tests/unit/engine/message_test.cpp): what only some need is in Extras.
+// Owns     its bytes, or its share of the Body, and its Extras. Made by Message::make or make_kept, freed by Message::free.
 // Source   spec/semantics.md "Life of a message".
 
 #include <cstdint>
@@ -30,7 +31,8 @@ enum class MessageState : std::uint8_t {
 enum class DeadReason : std::uint8_t { none, rejected, attempts, overflow, expired };
 std::string_view name(DeadReason reason);
 
-// Payload and headers of several messages: the copies of one publish to a topic. Freed with the last of them.
+// Payload and headers of several messages (the copies of one publish to a topic), or of one that has a journal behind it. Freed with
+// the last of them.
 struct Body {
   std::uint32_t messages = 0;
   std::uint32_t payload_bytes = 0;
@@ -38,6 +40,13 @@ struct Body {
 
   static Body* make(std::string_view payload, std::string_view headers);
   const char* bytes() const { return reinterpret_cast<const char*>(this + 1); }
+};
+
+// What a journal knows a message by.
+struct Kept {
+  Body* body = nullptr;        // nullptr: on disk only
+  std::uint64_t key = 0;       // its number in the journal, the same for its whole life
+  std::uint64_t location = 0;  // of its body in the journal; 0: not written yet
 };
 
 // When a message expires: on the expiry wheel while it is not leased.
@@ -53,7 +62,8 @@ struct Extras {
   std::uint32_t expiries = 0;
   std::uint32_t disconnects = 0;
   std::uint32_t releases = 0;
-  std::string error;  // the last failure's text
+  std::uint32_t restarts = 0;  // of the broker, while it was leased
+  std::string error;           // the last failure's text
 
   // Dead letters only.
   DeadReason reason = DeadReason::none;
@@ -64,6 +74,7 @@ struct Extras {
   std::uint32_t dead_expiries = 0;
   std::uint32_t dead_disconnects = 0;
   std::uint32_t dead_releases = 0;
+  std::uint32_t dead_restarts = 0;
 
   Expiry expiry;
 
@@ -85,14 +96,29 @@ struct Message : TimerNode {  // TimerNode: the ready list's or the delay wheel'
   std::uint16_t headers_bytes = 0;
   std::uint8_t priority = 0;
   MessageState state = MessageState::ready;
-  bool returned = false;  // ready, but in the ReadyList's set of those that came back to an old place
-  bool suspect = false;   // its last holder vanished: it is handed out alone
-  bool shared = false;    // behind the Message stands a Body*, not the bytes
+  bool returned = false;    // ready, but in the ReadyList's set of those that came back to an old place
+  bool suspect = false;     // its last holder vanished: it is handed out alone
+  bool shared = false;      // behind the Message stands a Body* (or a Kept, which begins with one), not the bytes
+  bool in_journal = false;  // it is a Kept
 
   static Message* make(std::string_view payload, std::string_view headers);
   // One more message of that body.
   static Message* make(Body& body);
+  // The same, with a journal.
+  static Message* make_kept(Body& body);
+  // With a journal, of a body that is on disk only.
+  static Message* make_kept(std::uint32_t payload_bytes, std::uint16_t headers_bytes);
   static void free(Message* message);
+
+  // False: payload() and headers() have to be fetched first.
+  bool has_body() const { return !shared || body() != nullptr; }
+  // REQUIRES: in_journal, and an attached body.
+  void detach_body();
+  // REQUIRES: in_journal, no body; sizes as they are.
+  void attach_body(Body& body);
+  // REQUIRES: in_journal.
+  Kept& kept() { return *reinterpret_cast<Kept*>(this + 1); }
+  const Kept& kept() const { return *reinterpret_cast<const Kept*>(this + 1); }
 
   std::string_view headers() const { return {bytes(), headers_bytes}; }
   std::string_view payload() const { return {bytes() + headers_bytes, payload_bytes}; }

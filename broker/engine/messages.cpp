@@ -13,33 +13,31 @@ void Messages::publish(Queue& queue, Message& message, MessageId id, const wire:
   message.priority = published.priority;
   append(queue, message);
   const std::uint64_t ttl_ms = published.ttl_ms != 0 ? published.ttl_ms : queue.policy.ttl_ms;
-  if (ttl_ms != 0) set_expiry(message, now.steady_ms + ttl_ms);
+  if (ttl_ms != 0) set_expiry(message, now.steady_ms + ttl_ms);  // rather early than late: never handed out once over
   if (published.delay_ms == 0) {
     make_ready(message);
-    records_.enqueued(message, 0);
   } else {
     message.state = MessageState::delayed;
     ++queue.delayed_count;
-    wheel_.set(message, now.steady_ms + published.delay_ms);
-    records_.enqueued(message, now.wall_ms + published.delay_ms);
+    wheel_.set(message, now.moment_ms() + published.delay_ms);
   }
 }
 
-void Messages::release(Message& message) {
+void Messages::release(Message& message, Cause cause, const Now& now) {
   SLUICE_CHECK(message.state == MessageState::leased && message.lease == nullptr);
   --message.queue->leased_count;
   make_ready(message);
-  records_.returned(message, 0);
+  records_.returned(message, cause, now);
 }
 
-void Messages::delay(Message& message, const Now& now, std::uint64_t wait_ms) {
-  if (wait_ms == 0) return release(message);
+void Messages::delay(Message& message, Cause cause, const Now& now, std::uint64_t wait_ms) {
+  if (wait_ms == 0) return release(message, cause, now);
   SLUICE_CHECK(message.state == MessageState::leased && message.lease == nullptr);
   --message.queue->leased_count;
   ++message.queue->delayed_count;
   message.state = MessageState::delayed;
-  wheel_.set(message, now.steady_ms + wait_ms);
-  records_.returned(message, now.wall_ms + wait_ms);
+  wheel_.set(message, now.moment_ms() + wait_ms);
+  records_.returned(message, cause, now);
 }
 
 void Messages::end(Message& message, Ended how) {
@@ -65,12 +63,36 @@ void Messages::end(Message& message, Ended how) {
 }
 
 void Messages::move(Message& message, Queue& to) {
-  const Queue& from = *message.queue;
   leave(message);
   message.suspect = false;
   append(to, message);
   make_ready(message);
-  records_.moved(message, from, to);
+}
+
+void Messages::restore(Queue& queue, Message& message, std::optional<std::uint64_t> due_ms,
+                       std::optional<std::uint64_t> expires_ms) {
+  link(queue, message);
+  if (expires_ms) set_expiry(message, *expires_ms);
+  if (due_ms) {
+    message.state = MessageState::delayed;
+    ++queue.delayed_count;
+    wheel_.set(message, *due_ms);
+  } else {
+    message.state = MessageState::ready;
+    make_ready(message);
+  }
+}
+
+void Messages::detach_body(Message& message) {
+  message.detach_body();
+  bytes_on_disk_only_ += message.size();
+  ++message.queue->on_disk_only;
+}
+
+void Messages::attach_body(Message& message, Body& body) {
+  message.attach_body(body);
+  bytes_on_disk_only_ -= message.size();
+  --message.queue->on_disk_only;
 }
 
 bool Messages::wake(const Now& now, std::size_t limit) {
@@ -102,15 +124,22 @@ void Messages::forget_expiry(Message& message) {
 }
 
 void Messages::append(Queue& queue, Message& message) {
-  message.queue = &queue;
   message.position = next_position_++;
+  link(queue, message);
+  ++queue.counters.enqueued;
+}
+
+void Messages::link(Queue& queue, Message& message) {
+  message.queue = &queue;
   message.queue_prev = queue.last;
   message.queue_next = nullptr;
   (queue.last != nullptr ? queue.last->queue_next : queue.first) = &message;
   queue.last = &message;
   queue.bytes += message.size();
   bytes_ += message.size();
-  ++queue.counters.enqueued;
+  if (message.has_body()) return;
+  bytes_on_disk_only_ += message.size();
+  ++queue.on_disk_only;
 }
 
 void Messages::leave(Message& message) {
@@ -133,6 +162,9 @@ void Messages::leave(Message& message) {
   (message.queue_next != nullptr ? message.queue_next->queue_prev : queue.last) = message.queue_prev;
   queue.bytes -= message.size();
   bytes_ -= message.size();
+  if (message.has_body()) return;
+  bytes_on_disk_only_ -= message.size();
+  --queue.on_disk_only;
 }
 
 void Messages::make_ready(Message& message) {

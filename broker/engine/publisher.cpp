@@ -28,6 +28,10 @@ wire::ErrorBody keys_full_error(std::string_view target) {
                            kRetryAfterMs});
 }
 
+bool drops_oldest(Overflow overflow) {
+  return overflow == Overflow::drop_oldest || overflow == Overflow::dead_letter_oldest;
+}
+
 std::uint64_t size_of(const wire::PublishMessage& message) { return message.payload.size() + message.headers.size(); }
 
 }  // namespace
@@ -67,11 +71,12 @@ void Publisher::publish_one(Peer& peer, Target& target, std::uint64_t sequence, 
     if (const auto error = find_queues(target)) return refuse_one(peer, sequence, *error);
   }
   if (Queue* const full = decide(peer, target, sequence, message, now, nullptr))
-    block(peer, target, *full, sequence, message, {next_order_++, now.steady_ms + full->policy.block_timeout_ms});
+    block(peer, target, *full, sequence, message, {next_order_++, now.moment_ms() + full->policy.block_timeout_ms});
 }
 
 // What is wrong with the message itself, wherever it goes.
 std::optional<wire::ErrorBody> Publisher::check(const Peer& peer, const wire::PublishMessage& message) const {
+  if (held_) return held_;
   const std::uint64_t bytes = size_of(message);
   if (bytes > message_bytes_max_)
     return wire::error_body(ErrorCode::frame_too_large, "payload and headers have " + std::to_string(bytes) +
@@ -119,6 +124,7 @@ Queue* Publisher::decide(Peer& peer, Target& target, std::uint64_t sequence, con
   if (memory.keys != nullptr) {
     if (const auto id = memory.keys->find(memory.key, memory.window_ms, now)) {
       for (Queue* queue : target.queues) ++queue->counters.deduplicated;
+      if (peer.producer->number() != 0) records_.accepted(peer.producer->number(), sequence, *id);
       accept_one(peer, sequence, *id);
       return nullptr;
     }
@@ -127,7 +133,8 @@ Queue* Publisher::decide(Peer& peer, Target& target, std::uint64_t sequence, con
       return nullptr;
     }
   }
-  // First whether all take it, then all get it: a topic's queues get it together or not at all.
+  // First whether all take it, then all get it: a topic's queues get it together or not at all. One that has room keeps what it has,
+  // also where dead letters that make room in another one fill it meanwhile.
   const std::uint64_t bytes = size_of(message);
   Queue* waits_for = nullptr;
   for (Queue* queue : target.queues) {
@@ -140,8 +147,14 @@ Queue* Publisher::decide(Peer& peer, Target& target, std::uint64_t sequence, con
     if (room == Room::wait && waits_for == nullptr) waits_for = queue;
   }
   if (waits_for != nullptr) return waits_for;
-  for (Queue* queue : target.queues) SLUICE_CHECK(make_room(*queue, bytes, now));
-  const MessageId id = enqueue(target, message, now);
+  for (Queue* queue : target.queues)
+    if (drops_oldest(queue->policy.overflow)) make_room(*queue, bytes, now);
+  Publication publication;
+  publication.producer = peer.producer->number();
+  if (publication.producer != 0) publication.sequence = sequence;
+  if (target.kind == wire::PublishKind::topic) publication.topic = target.name;
+  if (memory.keys != nullptr) publication.dedup_key = message.dedup_key;
+  const MessageId id = enqueue(target, message, publication, now);
   if (memory.keys != nullptr) memory.keys->add(memory.key, id, now);
   accept_one(peer, sequence, id);
   return nullptr;
@@ -179,30 +192,36 @@ Publisher::Room Publisher::room_in(const Queue& queue, std::uint64_t bytes, cons
   return Room::no;
 }
 
-bool Publisher::make_room(Queue& queue, std::uint64_t bytes, const Now& now) {
+void Publisher::make_room(Queue& queue, std::uint64_t bytes, const Now& now) {
   Message* message = queue.first;
   while (message != nullptr && is_full(queue, bytes)) {
     Message* const next = message->queue_next;
     if (message->state != MessageState::leased) {
       if (queue.policy.overflow == Overflow::dead_letter_oldest && !queue.dead_letters) {
-        dead_letters_.bury(*message, DeadReason::overflow, now);
+        dead_letters_.bury(*message, DeadReason::overflow, Cause::none, now);
       } else {
         messages_.end(*message, Ended::dropped);
       }
     }
     message = next;
   }
-  return !is_full(queue, bytes);
+  SLUICE_CHECK(!is_full(queue, bytes));
 }
 
-MessageId Publisher::enqueue(const Target& target, const wire::PublishMessage& message, const Now& now) {
+MessageId Publisher::enqueue(const Target& target, const wire::PublishMessage& message, const Publication& publication,
+                             const Now& now) {
   const MessageId id = messages_.next_id();
-  if (target.queues.size() == 1) {
-    messages_.publish(*target.queues.front(), *Message::make(message.payload, message.headers), id, message, now);
-    return id;
+  copies_.clear();
+  if (target.queues.size() == 1 && !records_.keeps()) {
+    copies_.push_back(Message::make(message.payload, message.headers));
+  } else {
+    Body& body = *Body::make(message.payload, message.headers);
+    for (std::size_t i = 0; i < target.queues.size(); ++i)
+      copies_.push_back(records_.keeps() ? Message::make_kept(body) : Message::make(body));
   }
-  Body& body = *Body::make(message.payload, message.headers);
-  for (Queue* queue : target.queues) messages_.publish(*queue, *Message::make(body), id, message, now);
+  for (std::size_t i = 0; i < target.queues.size(); ++i)
+    messages_.publish(*target.queues[i], *copies_[i], id, message, now);
+  records_.published(copies_, publication, now);
   return id;
 }
 
@@ -219,7 +238,10 @@ void Publisher::refuse(Peer& peer, std::uint64_t first_sequence, std::uint64_t c
 void Publisher::refuse_one(Peer& peer, std::uint64_t sequence, const wire::ErrorBody& error) {
   ++refused_;
   // After a gap the missing ones may still come: they are not decided.
-  if (!peer.producer->leaves_gap(sequence)) peer.producer->refused(sequence, error);
+  if (!peer.producer->leaves_gap(sequence)) {
+    peer.producer->refused(sequence, error);
+    if (peer.producer->number() != 0) records_.refused(peer.producer->number(), sequence, error);
+  }
   add_refused(peer.confirm.refused, sequence, error);
 }
 
@@ -336,7 +358,10 @@ void Publisher::confirm() {
 
 void Publisher::forget(Peer& peer) {
   if (peer.confirms) std::erase(confirming_, &peer);
-  while (Blocked* const blocked = peer.producer->blocked_of(peer)) unblock(*blocked);
+  while (Blocked* const blocked = peer.producer->blocked_of(peer)) {
+    const std::unique_ptr<Blocked> taken = unblock(*blocked);
+    peer.producer->forget_blocked(taken->sequence);
+  }
 }
 
 void Publisher::forget(Queue& queue) {

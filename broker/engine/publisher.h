@@ -34,13 +34,14 @@ struct PublishWindow {
 class Publisher {
  public:
   Publisher(const PublishWindow& window, std::uint64_t message_bytes_max, QueueTable& queues, Messages& messages,
-            DeadLetters& dead_letters, TopicIndex& topics, Effects& effects)
+            DeadLetters& dead_letters, TopicIndex& topics, Records& records, Effects& effects)
       : window_(window),
         message_bytes_max_(message_bytes_max),
         queues_(queues),
         messages_(messages),
         dead_letters_(dead_letters),
         topics_(topics),
+        records_(records),
         effects_(effects) {}
 
   void publish(Peer& peer, const wire::Publish& frame, const Now& now);
@@ -56,7 +57,11 @@ class Publisher {
   void forget(Queue& queue);
 
   std::optional<std::uint64_t> next_ms() { return blocked_wheel_.next_ms(); }
+  // Nothing new is taken while there is an error: no room on disk, or in memory.
+  void hold(std::optional<wire::ErrorBody> error) { held_ = std::move(error); }
+
   std::uint64_t refused() const { return refused_; }
+  DedupKeys& topic_keys() { return topic_keys_; }
 
  private:
   // Where messages of one frame go: looked up once.
@@ -82,8 +87,9 @@ class Publisher {
   Queue* decide(Peer& peer, Target& target, std::uint64_t sequence, const wire::PublishMessage& message, const Now& now,
                 const Blocked* waited);
   Room room_in(const Queue& queue, std::uint64_t bytes, const Blocked* waited) const;
-  bool make_room(Queue& queue, std::uint64_t bytes, const Now& now);
-  MessageId enqueue(const Target& target, const wire::PublishMessage& message, const Now& now);
+  void make_room(Queue& queue, std::uint64_t bytes, const Now& now);
+  MessageId enqueue(const Target& target, const wire::PublishMessage& message, const Publication& publication,
+                    const Now& now);
   void accept_one(Peer& peer, std::uint64_t sequence, MessageId id);
   void refuse_one(Peer& peer, std::uint64_t sequence, const wire::ErrorBody& error);
   // The place of a publish among those that wait, and until when.
@@ -104,13 +110,16 @@ class Publisher {
   Messages& messages_;
   DeadLetters& dead_letters_;
   TopicIndex& topics_;
+  Records& records_;
   Effects& effects_;
   std::vector<Peer*> confirming_;
-  DedupKeys topic_keys_;  // of all topics
+  std::vector<Message*> copies_;  // of one publish
+  DedupKeys topic_keys_;          // of all topics
   TimerWheel<Blocked> blocked_wheel_;
   std::map<std::string, Queue*, std::less<>> blocked_queues_;  // those that somebody waits for, by name
   std::uint64_t next_order_ = 1;
   std::uint64_t refused_ = 0;
+  std::optional<wire::ErrorBody> held_;
 };
 
 }  // namespace sluice::engine

@@ -61,7 +61,11 @@ struct ByLoad {
 
 struct Queue {
   std::string name;
+  std::uint64_t number = 0;   // from 1; never reused
+  Sequence home{};            // the turn of the newest record that has its bindings behind it
+  std::uint64_t counted = 0;  // the sum of its counters in its newest record
   Policy policy;
+  bool temporary = false;     // an unnamed subscription's: goes with it, or with the broker
   bool dead_letters = false;  // its name ends in .dlq
   bool paused = false;        // nothing is handed out
   ReadyList ready;
@@ -71,7 +75,9 @@ struct Queue {
   std::uint64_t ready_count = 0;
   std::uint64_t delayed_count = 0;
   std::uint64_t leased_count = 0;
-  std::uint64_t bytes = 0;  // payloads and headers
+  std::uint64_t bytes = 0;         // payloads and headers
+  std::uint64_t on_disk_only = 0;  // messages without a body in memory
+  std::uint64_t fetching = 0;      // of them: reads under way
   Counters counters;
   std::vector<Consumer*> consumers;  // in order of arrival
   std::set<Consumer*, ByLoad> available;

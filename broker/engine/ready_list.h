@@ -27,6 +27,9 @@ class ReadyList {
   // The next one. REQUIRES: not empty.
   Message& front() const;
   Message& pop();
+  // Calls look(Message&) for the first ones, in order, until it says false.
+  template <class Look>
+  void look_at_first(Look&& look) const;
 
  private:
   struct Level {
@@ -41,5 +44,27 @@ class ReadyList {
   std::uint32_t levels_used_ = 0;  // bit p: level p is not empty
   std::array<std::unique_ptr<Level>, wire::kPriorityMax + 1> levels_;
 };
+
+template <class Look>
+void ReadyList::look_at_first(Look&& look) const {
+  for (std::size_t priority = levels_.size(); priority-- > 0;) {
+    if ((levels_used_ >> priority & 1U) == 0) continue;
+    const Level& level = *levels_[priority];
+    const TimerNode* node = level.head.next;
+    auto returned = level.returned.begin();
+    while (node != &level.head || returned != level.returned.end()) {
+      Message* const fresh = node == &level.head ? nullptr : static_cast<Message*>(const_cast<TimerNode*>(node));
+      const bool take_fresh =
+          fresh != nullptr && (returned == level.returned.end() || fresh->position < returned->first);
+      Message& next = take_fresh ? *fresh : *returned->second;
+      if (take_fresh) {
+        node = node->next;
+      } else {
+        ++returned;
+      }
+      if (!look(next)) return;
+    }
+  }
+}
 
 }  // namespace sluice::engine

@@ -9,7 +9,7 @@ namespace sluice::engine {
 
 bool TopicIndex::add(Queue& queue, std::string_view pattern) {
   SLUICE_CHECK(!pattern_error(pattern));
-  if (bindings_.contains(Key{queue.name, pattern})) return false;
+  if (contains(queue, pattern)) return false;
   bindings_.insert(Binding{&queue, std::string(pattern)});
   trie_.add(queue, pattern);
   return true;
@@ -30,6 +30,11 @@ std::size_t TopicIndex::remove_all(Queue& queue) {
   for (; last != bindings_.end() && last->queue == &queue; ++last, ++removed) trie_.remove(queue, last->pattern);
   bindings_.erase(first, last);
   return removed;
+}
+
+Result<void> TopicIndex::room() const {
+  if (bindings_.size() < bindings_max_) return {};
+  return fail(ErrorCode::binding_limit, "the broker has " + std::to_string(bindings_max_) + " bindings, its limit");
 }
 
 std::vector<std::string_view> TopicIndex::patterns(const Queue& queue) const {

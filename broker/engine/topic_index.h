@@ -4,6 +4,7 @@
 // Units    Memory of a binding, beside the queue, as measured with 100,000 of them: 60 bytes where many queues share a
 //          pattern, 200 with a last word of its own, 300 for one like `orders.eu.customer-4711.#` (a word, two nodes
 //          and a long text of its own). Of what is unbound up to 200 bytes are kept, for those to come.
+// Errors   binding_limit.
 // Threads  one.
 // Owns     the patterns; not the queues: remove_all() before one goes. A queue's name must not change.
 // Source   spec/topics.md.
@@ -16,6 +17,7 @@
 
 #include <absl/container/btree_set.h>
 
+#include "base/error.h"
 #include "engine/queue.h"
 #include "engine/topic_trie.h"
 
@@ -40,6 +42,8 @@ struct BindingPage {
 
 class TopicIndex {
  public:
+  explicit TopicIndex(std::size_t bindings_max = 1'000'000) : bindings_max_(bindings_max) {}
+
   // False if the queue is bound to it already. REQUIRES: `pattern` is a pattern.
   bool add(Queue& queue, std::string_view pattern);
   // False if the queue is not bound to it.
@@ -55,7 +59,12 @@ class TopicIndex {
   std::vector<std::string_view> patterns(const Queue& queue) const;
   // In order of queue and pattern.
   BindingPage page(const BindingFilter& filter, std::size_t limit) const;
+  bool contains(const Queue& queue, std::string_view pattern) const {
+    return bindings_.contains(Key{queue.name, pattern});
+  }
   std::size_t size() const { return bindings_.size(); }
+  // Nothing, or binding_limit: there may not be another one.
+  Result<void> room() const;
 
   const TopicTrie& trie() const { return trie_; }
 
@@ -75,6 +84,7 @@ class TopicIndex {
     }
   };
 
+  std::size_t bindings_max_;
   absl::btree_set<Binding, InOrder> bindings_;
   TopicTrie trie_;
 };

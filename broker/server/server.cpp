@@ -16,6 +16,12 @@ constexpr std::size_t kTurnBytesMax = 2 * 1024 * 1024;
 // A peer that does not read is tried again this often: its socket gives no signal of its own.
 constexpr std::int64_t kBlockedRetryMs = 5;
 constexpr std::uint64_t kStallMs = 500;
+// A lease told so much later than it began is longer by that.
+constexpr std::uint64_t kLateMs = 50;
+// Time that a refused producer is asked to wait.
+constexpr std::uint64_t kRetryAfterMs = 200;
+// What waits for a disk that does not keep up; beyond it publishes are refused.
+constexpr std::uint64_t kPendingBytesMax = 256ULL * 1024 * 1024;
 constexpr std::uint64_t kLastWordsMs = 3;
 constexpr std::uint32_t kTurnsUnwaitedMax = 16;
 constexpr std::uint32_t kPeerLogLinesASecond = 10;
@@ -36,31 +42,86 @@ Server::Server(const ServerOptions& options, io::Clock& clock, io::Router& route
       journal_(journal),
       logger_(logger),
       peer_log_(logger, kPeerLogLinesASecond),
+      recorder_(journal.keeps_bytes() ? std::make_unique<durability::Recorder>() : nullptr),
       outbox_(options.outbox, router),
-      engine_(options.engine, records_, outbox_),
+      engine_(options.engine, recorder_ ? static_cast<engine::Records&>(*recorder_) : counted_, outbox_),
       time_(clock.now()),
-      started_ms_(time_.steady_ms) {}
+      started_ms_(time_.steady_ms) {
+  if (recorder_) keeper_ = std::make_unique<durability::Keeper>(options.memory_bytes, engine_, *recorder_, journal);
+}
+
+tl::expected<durability::Restored, std::string> Server::recover(durability::Restorer& restorer) {
+  auto restored = keeper_->begin(restorer, now());
+  engine_.hold_untold_leases();
+  return restored;
+}
 
 Server::Next Server::turn() {
   const io::Ready ready = wait();
   if (ready.events) handle_events();
-  const bool more_frames = receive_frames();
+  if (keeper_) keeper_->begin_turn(now());
+  hold_publishes();
+  const bool more_frames = !closed_ && receive_frames();
   if (!more_frames) close_leaving();
   check_sessions();
   const bool more_due = engine_.finish_turn(now());
-  if (records_.count() != records_seen_) {
-    records_seen_ = records_.count();
-    journal_.append({});
-  }
+  const bool more_to_record = record();
   outbox_.seal(journal_.last());
-  busy_ = more_frames || more_due;
+  busy_ = more_frames || more_due || more_to_record;
   send();
   for (const SessionId id : std::exchange(closing_, {}))
     if (sessions_.find(id) != nullptr)
       end_session(id, ErrorCode::closed_by_operator, "an operator closed this session");
   memory_.look(engine_.message_bytes());
+  if (journal_.failure()) return Next::failed;
   if (drained()) return Next::stop;
   return ready.wake ? Next::look_for_signals : Next::turn;
+}
+
+bool Server::record() {
+  if (keeper_) {
+    if (closed_) return false;
+    const bool more = keeper_->end_turn(now());
+    note_untold_leases();
+    return more;
+  }
+  if (counted_.count() != records_seen_) {
+    records_seen_ = counted_.count();
+    journal_.append({});
+  }
+  return false;
+}
+
+void Server::hold_publishes() {
+  const auto error = [](ErrorCode code, std::string text) {
+    return wire::error_body({code, std::move(text), kRetryAfterMs});
+  };
+  if (!journal_.has_room()) {
+    engine_.hold_publishes(error(ErrorCode::storage_full, "the disk of the journal is full"));
+  } else if (journal_.pending_bytes() > kPendingBytesMax) {
+    engine_.hold_publishes(error(ErrorCode::memory_limit, "more than " + std::to_string(kPendingBytesMax) +
+                                                              " bytes wait for the disk of the journal"));
+  } else if (!keeper_ && options_.memory_bytes != 0 && engine_.message_bytes() >= options_.memory_bytes) {
+    engine_.hold_publishes(error(ErrorCode::memory_limit, "messages take the " + std::to_string(options_.memory_bytes) +
+                                                              " bytes of memory that they may"));
+  } else {
+    engine_.hold_publishes(std::nullopt);
+  }
+}
+
+void Server::note_untold_leases() {
+  const LeaseId next = engine_.next_lease();
+  const bool known = untold_.empty() ? next == engine_.first_untold_lease() : untold_.back().next == next;
+  if (!known) untold_.push_back({journal_.last(), next, time_.steady_ms});
+}
+
+// A lease is the holder's from the moment it is told: what the disk took is not taken from it.
+void Server::tell_leases() {
+  while (!untold_.empty() && untold_.front().sequence <= journal_.durable()) {
+    const std::uint64_t late_ms = time_.steady_ms - untold_.front().since_ms;
+    engine_.leases_told(untold_.front().next, late_ms >= kLateMs ? late_ms : 0);
+    untold_.pop_front();
+  }
 }
 
 io::Ready Server::wait() {
@@ -258,11 +319,16 @@ void Server::check_sessions() {
     end_session(id, ErrorCode::heartbeat_missed, "nothing heard for three heartbeats");
   }
   for (const SessionId id : due.to_tell)
-    if (sessions_.find(id) != nullptr) outbox_.add(id, wire::Heartbeat{});
+    if (session::Session* const session = sessions_.find(id)) {
+      // Past the line: what waits there for the disk says nothing about us.
+      session->told_ms = time_.steady_ms;
+      outbox_.send_now(session->route, wire::Heartbeat{});
+    }
   peer_log_.tick(time_.steady_ms);
 }
 
 void Server::send() {
+  tell_leases();
   outbox_.send_through(journal_.durable());
   for (const SessionId id : outbox_.told())
     if (session::Session* session = sessions_.find(id)) session->told_ms = time_.steady_ms;
@@ -375,6 +441,8 @@ Result<wire::Map> Server::info(const session::Session& session, engine::Argument
       .set("sync", journal_.sync())
       .set("sessions", static_cast<std::uint64_t>(sessions_.size()))
       .set("memory_bytes", resident_bytes())
+      .set("journal_bytes", journal_.bytes())
+      .set("journal_pending_bytes", journal_.pending_bytes())
       .set("outbox_bytes", outbox_.bytes());
   return map;
 }
@@ -406,6 +474,13 @@ bool Server::refused_by_drain(session::Session& session, const wire::ClientFrame
 
 bool Server::drained() {
   if (!drain_.over(time_.steady_ms, engine_.live_leases())) return false;
+  if (keeper_ && !closed_) {
+    keeper_->close(now());
+    outbox_.seal(journal_.last());
+    closed_ = true;
+  }
+  if (journal_.durable() < journal_.last()) return false;
+  send();
   logger_.info("server", "drained", {{"leases_left", engine_.live_leases()}});
   for (const SessionId id : sessions_.ids()) end_session(id, ErrorCode::draining, "the broker is shutting down");
   return true;

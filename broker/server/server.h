@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "durability/keeper.h"
 #include "engine/engine.h"
 #include "engine/records.h"
 #include "io/clock.h"
@@ -36,16 +38,23 @@ struct ServerOptions {
   std::uint64_t heartbeat_ms = 5'000;
   std::uint64_t malformed_max = 100;  // frames a session
   std::uint64_t drain_timeout_ms = 10'000;
+  // Of bodies. With a journal what is beyond stays on disk; without one it is refused. 0: no limit.
+  std::uint64_t memory_bytes = 0;
   std::string version;
 };
 
 class Server {
  public:
+  // A journal that keeps bytes comes with what was read from it: recover() before the first turn.
   Server(const ServerOptions& options, io::Clock& clock, io::Router& router, journal::Journal& journal,
          log::Logger& logger);
 
-  enum class Next : std::uint8_t { turn, look_for_signals, stop };
-  // One turn: waits until there is something to do, then does it. Says what the caller is to do next; `stop`: drained.
+  // The error is for people: the records contradict each other.
+  tl::expected<durability::Restored, std::string> recover(durability::Restorer& restorer);
+
+  enum class Next : std::uint8_t { turn, look_for_signals, stop, failed };
+  // One turn: waits until there is something to do, then does it. Says what the caller is to do next; `stop`: drained, and
+  // everything is durable; `failed`: the journal failed, see Journal::failure().
   Next turn();
   // A request to stop came: drain; the second one stops at once.
   void stop();
@@ -67,6 +76,11 @@ class Server {
   // Tells the peer, then closes.
   void end_session(SessionId id, ErrorCode code, const std::string& text);
   void check_sessions();
+  // What the turn caused is appended; true: there is more to do at once.
+  bool record();
+  void hold_publishes();
+  void note_untold_leases();
+  void tell_leases();
   void send();
 
   void apply(session::Session& session, const wire::ClientFrame& frame);
@@ -78,17 +92,20 @@ class Server {
   bool refused_by_drain(session::Session& session, const wire::ClientFrame& frame);
   bool drained();
 
-  engine::Now now() const { return {time_.steady_ms, time_.wall_ms}; }
+  // The turn's time, and how far on it is by now: what came in meanwhile counts from there.
+  engine::Now now() const { return {time_.steady_ms, time_.wall_ms, clock_.steady_ms_up() - time_.steady_ms}; }
 
   ServerOptions options_;
   io::Clock& clock_;
   io::Router& router_;
   journal::Journal& journal_;
   log::Logger& logger_;
-  log::Limiter peer_log_;  // what peers can cause at will
-  engine::NoRecords records_;
+  log::Limiter peer_log_;                           // what peers can cause at will
+  engine::NoRecords counted_;                       // without a journal
+  std::unique_ptr<durability::Recorder> recorder_;  // with one
   outbox::Outbox outbox_;
   engine::Engine engine_;
+  std::unique_ptr<durability::Keeper> keeper_;  // with one
   session::SessionTable sessions_;
   MemoryTrimmer memory_;
   ServerCounters counters_;
@@ -96,6 +113,14 @@ class Server {
   io::Time time_;  // of this turn
   std::uint64_t started_ms_;
   std::uint64_t records_seen_ = 0;
+  // Leases below `next` are told when `sequence` is durable.
+  struct Untold {
+    Sequence sequence;
+    LeaseId next;
+    std::uint64_t since_ms;
+  };
+  std::deque<Untold> untold_;
+  bool closed_ = false;             // the journal has its last record
   std::vector<SessionId> closing_;  // at the end of the turn
   // Sessions whose connection closed, in order of time.
   struct Leaving {

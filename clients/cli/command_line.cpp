@@ -28,9 +28,9 @@ void add_everything(Registry& registry) {
   add_consumer_commands(registry);
   add_conn_commands(registry);
   add_server_commands(registry);
+  add_journal_commands(registry);
   add_bench(registry);
-  for (const char* const name :
-       {"top", "monitor", "metrics", "health", "config", "journal", "completion", "trace", "explain"}) {
+  for (const char* const name : {"top", "monitor", "metrics", "health", "config", "completion", "trace", "explain"}) {
     registry.add_later_command(registry.root(), name);
   }
 }

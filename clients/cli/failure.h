@@ -32,6 +32,9 @@ inline constexpr int kErrorNotConfirmed = 2004;      // "not_confirmed": the use
 inline constexpr int kErrorBench = 2005;             // "bench": the run did not come out as it must
 inline constexpr int kErrorUnknownSession = 2006;    // "unknown_session"
 inline constexpr int kErrorNotBound = 2007;          // "not_bound"
+inline constexpr int kErrorNoJournal = 2008;         // "no_journal"
+inline constexpr int kErrorJournalDamaged = 2009;    // "journal_damaged"
+inline constexpr int kErrorJournalInUse = 2010;      // "journal_in_use"
 
 class Failure : public std::runtime_error {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 // cli/policy.h: the policy of a queue as flags, as facts and as JSON: one table for all three.
 //
-// Place    commands/queue, message_json → [policy].
+// Place    commands/queue, commands/sub, message_json → [policy].
 // Source   spec/semantics.md section 4 (keys, ranges and defaults; the broker checks the ranges).
 
 #include <CLI/CLI.hpp>

@@ -33,6 +33,7 @@ struct SubOptions {
   bool no_ack = false;
   bool nack = false;
   bool reject = false;
+  QueuePolicy policy;  // of an unnamed subscription's queue
 };
 
 // REQUIRES: a queue, or a topic.

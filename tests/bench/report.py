@@ -16,10 +16,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/system")]
+import scale  # noqa: E402
 from broker_process import BrokerFailed, BrokerProcess  # noqa: E402
+from raw import RawClient  # noqa: E402
 
 RUN_SECONDS_MAX = 300
 CONSUMERS = (3, 5, 10, 20, 50)
@@ -54,6 +57,10 @@ class Programs:
 
     def raw(self, *flags):
         return run_json([self.folder / "raw_forwarder", *flags])[0]
+
+    def start(self, *words):
+        return subprocess.Popen([self.folder / "sluice", *words, "--url", self.broker.url], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
 
     def rss_bytes(self):
         for line in pathlib.Path(f"/proc/{self.broker.process.pid}/status").read_text().splitlines():
@@ -151,10 +158,14 @@ def measure_latency(programs, report, options):
 def measure_small_prefetch(programs, report, options):
     heading("Little credit: 3 consumers, prefetch 5")
     messages = 100_000 if options.quick else 500_000
-    ours = []
+    flags = ("--separate", "--consumers", 3, "--prefetch", 5, "--msgs")
+    programs.bench(*flags, messages // 5, "--connections", 1, "--verify")
+    each, shared = [], []
     for _ in range(options.runs):
-        ours += programs.bench("--separate", "--consumers", 3, "--prefetch", 5, "--msgs", messages)
-    report.add("sluice, 3 consumers, prefetch 5", rates(ours), "msg/s", 100_000)
+        each += programs.bench(*flags, messages)
+        shared += programs.bench(*flags, messages, "--connections", 1)
+    report.add("sluice, each with its own connection", rates(each), "msg/s")
+    report.add("sluice, all on one connection", rates(shared), "msg/s", 100_000)
 
 
 def measure_consumers(programs, report, options):
@@ -201,6 +212,68 @@ def measure_memory(programs, report, options):
     report.add("kept after the queue is gone, a further round", kept, "MiB", 8, higher_is_better=False)
 
 
+def measure_fan_out(programs, report, options):
+    heading("Topics and scale: one publish to ten subscribers, 100 B, every delivery acked on its own")
+    messages = 50_000 if options.quick else 200_000
+    flags = ("--separate", "--topic", "--consumers", 10, "--msgs")
+    programs.bench(*flags, messages // 5, "--verify")
+    ours = []
+    for _ in range(options.runs):
+        ours += programs.bench(*flags, messages)
+    report.add("sluice, deliveries, 10 subscribers", [each["deliveries_rate"] for each in ours], "/s", 1_000_000)
+
+
+def measure_bursts(programs, report, options):
+    heading("Topics and scale: 30,000 timers end in one second; another queue at 1,000 msg/s, unbatched, from the intended send time")
+    for name, burst in (("delays fall due", scale.delays_that_fall_due), ("leases run out", scale.leases_that_run_out)):
+        p99, worst = [], []
+        for run in range(options.runs):
+            client = RawClient(programs.broker.url, heartbeat_ms=60_000)
+            queue = f"{burst.__name__}-{run}"
+            burst(client, 30_000, queue=queue)
+            beside = programs.start(*scale.BESIDE)
+            while beside.poll() is None:
+                while client.socket.poll(10):
+                    client.socket.recv()
+            out, err = beside.communicate()
+            if beside.returncode != 0:
+                raise RunFailed(f"sluice {' '.join(scale.BESIDE)}: exit {beside.returncode}\n{err}")
+            latency = json.loads(out)["latency_us"]
+            p99.append(latency["p99"] / 1000)
+            worst.append(latency["max"] / 1000)
+            client.request("queue.delete", name=queue)
+            client.close()
+        report.add(f"30,000 {name}: p99 on another queue", p99, "ms", 100, f"worst {max(worst):.1f} ms", higher_is_better=False)
+
+
+def measure_scale(programs, report, options):
+    queues, delayed = (20_000, 200_000) if options.quick else (100_000, 1_000_000)
+    heading(f"Topics and scale: {queues:,} queues and {delayed:,} delayed messages of 100 B")
+    client = RawClient(programs.broker.url, heartbeat_ms=60_000)
+    scale.delay_many(client, 20_000, "q-000000")  # first growth of what the process keeps for itself
+    client.request("queue.purge", name="q-000000")
+    empty = programs.rss_bytes()
+    scale.declare_many(client, queues)
+    with_queues = programs.rss_bytes()
+    scale.delay_many(client, delayed, "q-000000")
+    full = programs.rss_bytes()
+    report.add("bytes a queue", [(with_queues - empty) / (queues - 1)], "B", 2048, higher_is_better=False)
+    report.add("bytes a delayed message beside its payload", [(full - with_queues) / delayed - 100], "B", 192, higher_is_better=False)
+    pages = [scale.list_pages(client)[1] for _ in range(options.runs)]
+    report.add("a page of queue.list", [statistics.median(took) for took in pages], "ms", beside=f"worst {max(map(max, pages)):.1f} ms",
+               higher_is_better=False)
+    took = []
+    for _ in range(options.runs):
+        begin = time.monotonic()
+        programs.sluice("queue", "ls")
+        took.append(time.monotonic() - begin)
+    report.add("sluice queue ls --json, all of them", took, "s", higher_is_better=False)
+    times = [scale.publish_times(client, "q-000001") for _ in range(options.runs)]
+    report.add("a publish, until it is confirmed", [statistics.median(each) for each in times], "ms",
+               beside=f"worst {max(map(max, times)):.2f} ms", higher_is_better=False)
+    client.close()
+
+
 MEASURES = {
     "memory": measure_memory,
     "full-speed": measure_full_speed,
@@ -209,6 +282,9 @@ MEASURES = {
     "small-prefetch": measure_small_prefetch,
     "consumers": measure_consumers,
     "presets": measure_presets,
+    "fan-out": measure_fan_out,
+    "bursts": measure_bursts,
+    "scale": measure_scale,
 }
 
 

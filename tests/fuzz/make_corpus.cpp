@@ -93,6 +93,21 @@ void add_sessions(Corpus& corpus, const std::vector<Vector>& vectors) {
   }
 }
 
+// Each record, and those of a file as one turn.
+void add_records(Corpus& corpus) {
+  for (const auto& item : fs::directory_iterator(SLUICE_RECORD_VECTORS_DIR)) {
+    if (item.path().extension() != ".json") continue;
+    std::ifstream in(item.path());
+    std::string turn;
+    for (const auto& vector : nlohmann::json::parse(in)) {
+      const std::string record = from_hex(vector.at("hex"));
+      corpus.add("records", record);
+      turn += record;
+    }
+    corpus.add("records", turn);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -101,10 +116,12 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    for (const char* kind : {"to_broker", "to_client", "maps", "sessions"}) fs::remove_all(fs::path(argv[1]) / kind);
+    for (const char* kind : {"to_broker", "to_client", "maps", "sessions", "records"})
+      fs::remove_all(fs::path(argv[1]) / kind);
     Corpus corpus(argv[1]);
     const std::vector<Vector> vectors = read_vectors();
     add_sessions(corpus, vectors);
+    add_records(corpus);
     for (const Vector& vector : vectors) {
       corpus.add(vector.to_broker ? "to_broker" : "to_client", vector.bytes);
       if (vector.to_broker) add_maps(corpus, vector);

@@ -10,6 +10,7 @@ std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\
 
 std::string text(const Open& open) { return "open" + (open.producer.empty() ? "" : " producer " + open.producer); }
 std::string text(const Close&) { return "close"; }
+std::string text(const Drain&) { return "drain"; }
 std::string text(const BadPublish& bad) {
   return "undecodable publish " + number(bad.first_sequence) + " x" + number(bad.count);
 }

@@ -16,6 +16,8 @@ struct Open {
   std::string producer;
 };
 struct Close {};
+// The operator wants the broker to end: nothing is handed out any more.
+struct Drain {};
 // A PUBLISH that cannot be decoded.
 struct BadPublish {
   std::uint64_t first_sequence = 0;
@@ -24,7 +26,8 @@ struct BadPublish {
 
 struct Command {
   std::uint64_t session = 0;
-  std::variant<Open, Close, BadPublish, wire::Publish, wire::Consume, wire::Cancel, wire::Settle, wire::Request> action;
+  std::variant<Open, Close, Drain, BadPublish, wire::Publish, wire::Consume, wire::Cancel, wire::Settle, wire::Request>
+      action;
   std::deque<std::string> texts;  // a deque: what it holds stays where it is
 
   std::string_view keep(std::string text) { return texts.emplace_back(std::move(text)); }

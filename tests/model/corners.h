@@ -27,7 +27,10 @@ namespace sluice::model {
   X(grant_to_nobody) X(bytes_below_zero) X(returned_to_old_place) X(topic_fan_out) X(topic_no_route)           \
   X(topic_refused_by_one) X(topic_waits) X(unnamed_subscription) X(unnamed_cancelled) X(unnamed_session_gone)  \
   X(unnamed_shared) X(deleted_with_leased) X(purged_with_leased) X(paused_held_back) X(policy_conflict)        \
-  X(bad_policy) X(unknown_queue) X(bad_queue_name) X(binding_added_again) X(frame_refused)
+  X(bad_policy) X(recovered) X(compacted) X(unknown_queue) X(bad_queue_name) X(binding_added_again) X(frame_refused)                     \
+  X(missing_taken_back) X(missing_sent_again) X(up_to_behind_missing) X(dead_letters_fill_bound_queue)         \
+  X(queue_limit) X(consumer_limit) X(binding_limit) X(jitter) X(drain_holds_back) X(clock_stepped_back)        \
+  X(moment_after_turn)
 // clang-format on
 
 enum class Corner : std::size_t {

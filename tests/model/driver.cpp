@@ -9,6 +9,7 @@
 #include "invariants.h"
 #include "model.h"
 #include "recorder.h"
+#include "shadow.h"
 #include "wire/errors.h"
 
 namespace sluice::model {
@@ -26,6 +27,10 @@ engine::EngineOptions engine_options(const Options& options) {
   out.auto_create = options.auto_create;
   out.credit = {options.credit_messages_max, options.credit_bytes_max};
   out.window.messages = options.window_messages;
+  out.queues_max = options.queues_max;
+  out.consumers_max = options.consumers_max;
+  out.bindings_max = options.bindings_max;
+  out.seed = options.seed;
   return out;
 }
 
@@ -34,9 +39,12 @@ class Driver {
   Driver(Run& run, Corners& corners)
       : run_(run),
         generator_(run.seed),
-        engine_(engine_options(generator_.options()), recorder_, recorder_),
+        shadow_(run.journal ? std::make_unique<Shadow>() : nullptr),
+        engine_(engine_options(generator_.options()), shadow_ ? shadow_->records(recorder_) : recorder_, recorder_),
+        corners_(corners),
         model_(generator_.options(), corners),
         invariants_(generator_, generator_.options()) {
+    if (shadow_) shadow_->begin(engine_, now_);
     engine_.open_session(SessionId{kAdmin}, "");
   }
 
@@ -62,6 +70,7 @@ class Driver {
   }
 
   void carry_out(const Command& command) {
+    now_.since_ms += generator_.lag_ms();
     model_.set_now(now_);
     std::visit([&](const auto& action) { apply(command.session, action); }, command.action);
     invariants_.after(command, recorder_.told, recorder_.entered, now_);
@@ -78,6 +87,10 @@ class Driver {
   void apply(std::uint64_t session, const Close&) {
     engine_.close_session(SessionId{session}, now_);
     model_.close_session(session);
+  }
+  void apply(std::uint64_t, const Drain&) {
+    engine_.pause_deliveries();
+    model_.drain();
   }
   void apply(std::uint64_t session, const BadPublish& bad) {
     engine_.refuse_publish(SessionId{session}, bad.first_sequence, bad.count,
@@ -106,8 +119,10 @@ class Driver {
   }
 
   void finish_turn() {
+    now_.since_ms += generator_.lag_ms();
     model_.set_now(now_);
     if (engine_.finish_turn(now_)) throw Mismatch("so few things are due, and the engine wants another turn at once");
+    if (shadow_) shadow_->end_turn(now_);
     Told told = std::exchange(recorder_.told, {});
     const std::vector<Entered> entered = std::exchange(recorder_.entered, {});
     model_.finish_turn(told.handed);
@@ -116,10 +131,22 @@ class Driver {
     invariants_.after_turn(told, entered, now_);
     check_wake_up();
     if (++turns_ % run_.whole_every == 0) compare_whole();
-    const std::uint64_t pause_ms = generator_.pause_ms(model_, now_.steady_ms);
-    now_.steady_ms += pause_ms;
-    now_.wall_ms += pause_ms;
-    if (pause_ms != 0) note([&] { return "-- turn ends, " + std::to_string(pause_ms) + " ms"; });
+    go_on(generator_.pause_ms(model_, now_.steady_ms));
+  }
+
+  // The next turn begins no earlier than the last one's moment, which may lie within the millisecond before its number.
+  void go_on(std::uint64_t pause_ms) {
+    const std::uint64_t moment_ms = now_.moment_ms();
+    const std::uint64_t passed_ms = std::max(pause_ms, now_.since_ms - std::min<std::uint64_t>(now_.since_ms, 1));
+    now_.steady_ms += passed_ms;
+    now_.since_ms = moment_ms > now_.steady_ms ? moment_ms - now_.steady_ms : 0;
+    const std::int64_t step_ms = generator_.wall_step_ms();
+    if (step_ms < 0) corners_.hit(Corner::clock_stepped_back);
+    if (step_ms != 0) clock_set_ = true;
+    now_.wall_ms += passed_ms + static_cast<std::uint64_t>(step_ms);
+    if (passed_ms != 0) note([&] { return "-- turn ends, " + std::to_string(passed_ms) + " ms"; });
+    if (step_ms != 0) note([&] { return "-- the wall clock is set by " + std::to_string(step_ms) + " ms"; });
+    if (shadow_) shadow_->begin_turn(now_);
   }
 
   // The server sleeps until next_due_ms(): nothing may be due before.
@@ -154,6 +181,10 @@ class Driver {
 
   // Everything that can be seen by requests.
   void compare_whole() {
+    if (shadow_)
+      shadow_->check(engine_, engine_options(generator_.options()), Generator::producers(), !clock_set_, now_);
+    if (shadow_) corners_.hit(Corner::recovered);
+    if (shadow_ && shadow_->parts_released() > 0) corners_.hit(Corner::compacted);
     wire::Array queues;
     for (const auto& [name, queue] : model_.queues()) queues.emplace_back(model_.describe(queue));
     const wire::Map listed = ask("queue.list", {});
@@ -179,7 +210,10 @@ class Driver {
   engine::Now now_ = kStart;
   Generator generator_;
   Recorder recorder_;
+  std::unique_ptr<Shadow> shadow_;
+  bool clock_set_ = false;
   engine::Engine engine_;
+  Corners& corners_;
   Model model_;
   Invariants invariants_;
   std::uint64_t turns_ = 0;

@@ -7,6 +7,8 @@ namespace sluice::model {
 namespace {
 
 constexpr std::uint64_t kTopicWindowMs = 120'000;
+// Chosen so that all seeds of seeds.txt are plain.
+constexpr std::uint64_t kMoreSalt = 151ULL << 32;
 const char* const kProducers[] = {"producer-0000001", "producer-0000002"};
 const char* const kKeys[] = {"k1", "k2", "k3"};
 const char* const kTopics[] = {"t.1", "t.2", "t", "t.1.x", "u.1"};
@@ -14,7 +16,10 @@ const char* const kPatterns[] = {"t.*", "t.#", "#", "t.1", "*.1", "t.2", "u.1", 
 
 }  // namespace
 
-Generator::Generator(std::uint64_t seed) : random_(seed) {
+std::vector<std::string> Generator::producers() { return {std::begin(kProducers), std::end(kProducers)}; }
+
+Generator::Generator(std::uint64_t seed) : random_(seed), more_random_(seed + kMoreSalt) {
+  plain_ = more_random_.next() % 2 == 0;
   const char* const names[] = {"a", "b", "c", "d"};
   const std::uint64_t queues = 1 + below(4);
   for (std::uint64_t i = 0; i < queues; ++i) names_.emplace_back(names[i]);
@@ -36,6 +41,18 @@ Generator::Generator(std::uint64_t seed) : random_(seed) {
   if (chance(40)) options_.window_messages = 2 + below(6);
   const std::uint64_t base[] = {4, 2, 1, 30, 8, 3, 40, 14};
   for (std::size_t i = 0; i < std::size(base); ++i) weights_[i] = base[i] * (50 + below(150));
+  options_.seed = seed;
+  if (!plain_) draw_more();
+}
+
+void Generator::draw_more() {
+  if (more_chance(50)) options_.rules.backoff_jitter = static_cast<double>(1 + more_below(10)) / 10;
+  if (more_chance(25)) options_.queues_max = 1 + more_below(8);
+  if (more_chance(25)) options_.consumers_max = 1 + more_below(2);
+  if (more_chance(25)) options_.bindings_max = 1 + more_below(4);
+  if (more_chance(10)) drain_at_ = 100 + more_below(400);
+  twins_ = more_chance(25);
+  if (twins_) topic_percent_ = 70;
 }
 
 std::uint64_t Generator::a_session(const Model& model) {
@@ -85,12 +102,15 @@ wire::Map Generator::a_policy(std::uint64_t percent) {
   maybe("dedup_window_ms", one_of(windows));
   maybe("dead_letter_max", 1 + below(4));
   if (chance(2)) map.set("max_attempts", std::uint64_t{0});
+  if (twins_ && more_chance(40)) map.set("overflow", "dead_letter_oldest").set("max_messages", 1 + more_below(2));
+  if (more_chance(percent)) map.set("backoff_jitter", static_cast<double>(more_below(11)) / 10);
   return map;
 }
 
 Command Generator::next(const Model& model) {
   ++commands_;
   if (model.sessions().empty()) return open();
+  if (commands_ == drain_at_) return {a_session(model), Drain{}, {}};
   if (commands_ < 20 && chance(50)) return request(model);
   const std::uint64_t all = std::accumulate(std::begin(weights_), std::end(weights_), std::uint64_t{0});
   std::uint64_t dice = below(all);
@@ -249,7 +269,7 @@ Command Generator::request(const Model& model) {
     if (chance(80)) arguments.set("policy", a_policy(45));
   } else if (dice < 45) {
     frame.verb = "bind.add";
-    const bool dead = is_dead_letter_name(queue) && !chance(5);
+    const bool dead = is_dead_letter_name(queue) && !chance(5) && !more_chance(twins_ ? 90 : 30);
     arguments = wire::Map().set("queue", dead ? names_[0] : queue).set("pattern", a_pattern());
   } else if (dice < 62) {
     frame.verb = "queue.edit";
@@ -304,6 +324,17 @@ std::uint64_t Generator::pause_ms(const Model& model, std::uint64_t now_ms) {
   if (chance(10)) next = times[below(times.size())];
   if (next - now_ms > 10'000) return below(10);
   return next - now_ms - 1 + below(3);
+}
+
+std::uint64_t Generator::lag_ms() {
+  if (more_chance(30)) return 1;
+  return more_chance(3) ? 1 + more_below(60) : 0;
+}
+
+std::int64_t Generator::wall_step_ms() {
+  if (!more_chance(2)) return 0;
+  const auto step_ms = static_cast<std::int64_t>(more_below(7'200'000));
+  return more_chance(50) ? -step_ms : step_ms;
 }
 
 }  // namespace sluice::model

@@ -85,7 +85,7 @@ void Invariants::after_settle(std::uint64_t session, const wire::Settle& frame, 
         lease_of_.erase(found->second.position);
         live_.erase(found);
       } else if (settlement.lease_ms && *settlement.lease_ms < 3'600'000) {
-        found->second.ends_ms = now.steady_ms + *settlement.lease_ms;
+        found->second.ends_ms = now.moment_ms() + *settlement.lease_ms;
       } else {
         found->second.ends_ms = 0;  // the queue's, or refused: the model knows
       }
@@ -135,12 +135,12 @@ void Invariants::forget_keys(const std::string& queue) {
 
 void Invariants::note_entered(const std::vector<Entered>& entered, const engine::Now& now) {
   for (const Entered& each : entered) {
-    due_[each.position] = each.due_wall_ms;
+    due_[each.position] = each.due_ms;
     if (!each.published) continue;
     const Sent& message = sent(each.payload);
     published_.insert(each.id);
-    if (message.delay_ms != 0) due_[each.position] = now.wall_ms + message.delay_ms;
-    if (message.ttl_ms != 0) expires_[each.position] = now.wall_ms + message.ttl_ms;
+    if (message.delay_ms != 0) due_[each.position] = now.moment_ms() + message.delay_ms;
+    if (message.ttl_ms != 0) expires_[each.position] = now.steady_ms + message.ttl_ms;
     if (!message.key.empty()) check_key(message, each, now);
     if (!message.topic) {
       require(each.queue == message.target, "S5",
@@ -157,10 +157,10 @@ void Invariants::check_key(const Sent& message, const Entered& entered, const en
   const std::uint64_t window_ms = message.topic ? kTopicWindowMs : entered.dedup_window_ms;
   if (window_ms == 0) return;
   KeyUse& last = keys_[{message.topic, message.target, message.key}];
-  require(last.id == 0 || last.id == entered.id || now.steady_ms - last.at_ms >= window_ms, "S13",
+  require(last.id == 0 || last.id == entered.id || now.steady_ms >= last.at_ms + window_ms, "S13",
           "key " + message.key + " of " + message.target + " enqueued as " + number(last.id) + " and " +
               number(entered.id));
-  last = {entered.id, now.steady_ms};
+  last = {entered.id, now.moment_ms()};
 }
 
 std::set<std::string> Invariants::bound(const std::string& topic) const {
@@ -239,7 +239,7 @@ void Invariants::check_handed(const Told& told, const engine::Now& now) {
       require(lease > last_lease_, "S6", "lease " + number(lease) + " after " + number(last_lease_));
       last_lease_ = lease;
       require(lease_of_.emplace(message.position, lease).second, "S6", "two live leases of " + message.payload);
-      live_[lease] = {key.first, key.second, message.position, now.steady_ms + handed.lease_ms};
+      live_[lease] = {key.first, key.second, message.position, now.moment_ms() + handed.lease_ms};
       require(credit->second.messages > 0 && credit->second.bytes > 0, "S9",
               "consumer " + number(key.second) + " of session " + number(key.first) + " had no credit for " +
                   message.payload);
@@ -256,9 +256,9 @@ void Invariants::check_message(const Delivered& message, const engine::Now& now)
           message.payload + ": attempts " + number(before.attempts) + " became " + number(message.attempts) +
               ", deliveries " + number(before.count) + " became " + number(message.count));
   before = {message.attempts, message.count};
-  require(now.wall_ms >= due_[message.position], "S24", message.payload + " before it is due");
+  require(now.steady_ms >= due_[message.position], "S24", message.payload + " before it is due");
   const auto expires = expires_.find(message.position);
-  require(expires == expires_.end() || now.wall_ms < expires->second, "S24",
+  require(expires == expires_.end() || now.steady_ms < expires->second, "S24",
           message.payload + " after its time to live");
 }
 

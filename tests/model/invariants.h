@@ -77,8 +77,8 @@ class Invariants {
   std::uint64_t last_lease_ = 0;
   std::map<ConsumerKey, Credit> credits_;
   std::map<std::uint64_t, Met> met_;                // by position
-  std::map<std::uint64_t, std::uint64_t> due_;      // by position, wall
-  std::map<std::uint64_t, std::uint64_t> expires_;  // by position, wall: those with a time to live of their own
+  std::map<std::uint64_t, std::uint64_t> due_;      // by position
+  std::map<std::uint64_t, std::uint64_t> expires_;  // by position: those with a time to live of their own
   std::set<std::uint64_t> published_;               // ids
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> newest_first_;  // by queue and priority: position
   std::map<std::uint64_t, std::string> producers_;                               // by session

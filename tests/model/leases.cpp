@@ -12,11 +12,7 @@ std::uint64_t Model::open_session(std::uint64_t session, const std::string& prod
 
 // What it published and waits is forgotten; what its consumers hold returns; its unnamed subscriptions go.
 void Model::close_session(std::uint64_t session) {
-  for (auto& [name, queue] : queues_) {
-    const std::size_t before = queue.waiting.size();
-    std::erase_if(queue.waiting, [&](const Waiting& waiting) { return waiting.session == session; });
-    if (queue.waiting.size() != before) hit(Corner::blocked_session_gone);
-  }
+  forget_waiting(session);
   // The specification leaves the order open: by number, then the cancelled ones as they were cancelled.
   std::vector<Consumer> mine;
   for (const Consumer& each : consumers_)
@@ -53,6 +49,12 @@ void Model::consume(std::uint64_t session, const wire::Consume& frame) {
 Model::Outcome Model::add_consumer(std::uint64_t session, const wire::Consume& frame) {
   const auto error = [](ErrorCode code) { return Outcome{static_cast<std::uint64_t>(code), {}}; };
   if (consumer(session, frame.consumer) != nullptr) return error(ErrorCode::consumer_exists);
+  std::uint64_t mine = 0;
+  for (const Consumer& each : consumers_) mine += each.session == session && !each.cancelled ? 1U : 0U;
+  if (mine >= options_.consumers_max) {
+    hit(Corner::consumer_limit);
+    return error(ErrorCode::consumer_limit);
+  }
   if (frame.credit_messages > options_.credit_messages_max || frame.credit_bytes > options_.credit_bytes_max)
     return error(ErrorCode::bad_credit);
   Consumer made;
@@ -70,6 +72,8 @@ Model::Outcome Model::add_consumer(std::uint64_t session, const wire::Consume& f
     if (!rules) return error(ErrorCode::bad_policy);
     made.queue = "_sub-" + std::to_string(session) + "-" + std::to_string(frame.consumer);
     if (find(made.queue) != nullptr) return error(ErrorCode::policy_conflict);
+    if (!has_room_for_binding()) return error(ErrorCode::binding_limit);
+    if (!has_room_for_queue()) return error(ErrorCode::queue_limit);
     create(made.queue, *rules).patterns.emplace_back(frame.topic);
     made.owns_queue = true;
     hit(Corner::unnamed_subscription);
@@ -150,7 +154,7 @@ void Model::settle_one(std::uint64_t session, const wire::Settlement& settlement
   Queue& queue = queues_.at(live->queue);
   Message& message = *message_at(queue, live->position);
   if (settlement.verb == wire::Verb::extend) {
-    const std::uint64_t ends_ms = now_.steady_ms + settlement.lease_ms.value_or(queue.rules.lease_ms);
+    const std::uint64_t ends_ms = now_.moment_ms() + settlement.lease_ms.value_or(queue.rules.lease_ms);
     if (ends_ms > live->ends_latest_ms) {
       hit(Corner::lease_capped);
       answer.exceptions.emplace_back(number, static_cast<std::uint64_t>(ErrorCode::lease_cap));

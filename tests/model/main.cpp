@@ -24,6 +24,8 @@ namespace {
 
 constexpr std::uint64_t kStepsOfSeed = 500;
 constexpr std::uint64_t kWholeEvery = 16;
+// Each so many-th seed has a journal behind the engine.
+constexpr std::uint64_t kJournalEvery = 4;
 // From so many steps on a corner that was never reached is a failure of the test.
 constexpr std::uint64_t kLongRunSteps = 1'000'000;
 
@@ -111,6 +113,7 @@ bool run_seed(std::uint64_t seed, Corners& corners) {
   run.seed = seed;
   run.steps = kStepsOfSeed;
   run.whole_every = kWholeEvery;
+  run.journal = seed % kJournalEvery == 0;
   try {
     drive(run, corners);
     return true;

@@ -22,7 +22,26 @@ Queue* Model::find_or_create(const std::string& name, ErrorCode& code) {
     code = ErrorCode::unknown_queue;
     return nullptr;
   }
+  if (!has_room_for_queue()) {
+    code = ErrorCode::queue_limit;
+    return nullptr;
+  }
   return &create(name, options_.rules);
+}
+
+// Dead-letter queues that are made by need do not ask.
+bool Model::has_room_for_queue() {
+  if (queues_.size() < options_.queues_max) return true;
+  hit(Corner::queue_limit);
+  return false;
+}
+
+bool Model::has_room_for_binding() {
+  std::size_t bindings = 0;
+  for (const auto& [name, queue] : queues_) bindings += queue.patterns.size();
+  if (bindings < options_.bindings_max) return true;
+  hit(Corner::binding_limit);
+  return false;
 }
 
 Queue& Model::create(const std::string& name, const Rules& rules) {
@@ -130,9 +149,10 @@ void Model::failed(Queue& queue, std::uint64_t position, std::optional<std::uint
     hit(Corner::expired_while_leased);
     return expire(queue, position);
   }
-  const std::uint64_t wait_ms = delay_ms ? *delay_ms : backoff(queue.rules, message.tries.attempts());
+  const std::uint64_t wait_ms = delay_ms ? *delay_ms : backoff(queue.rules, message.tries.attempts(), random_);
+  if (!delay_ms && wait_ms > 1 && queue.rules.backoff_jitter > 0) hit(Corner::jitter);
   message.state = wait_ms == 0 ? State::ready : State::delayed;
-  message.due_ms = now_.steady_ms + wait_ms;
+  message.due_ms = now_.moment_ms() + wait_ms;
   if (wait_ms == 0 && message.position != queue.messages.back().position) hit(Corner::returned_to_old_place);
 }
 

@@ -2,8 +2,9 @@
 // model/model.h: the whole engine once more, plain: what spec/semantics.md and spec/protocol.md say, without any cleverness.
 //
 // Place    driven by the same commands as the engine, and compared with it after each turn.
-// Shapes   everything is found by looking at everything. Only one thing is taken from the engine: the numbers of leases, since in
-//          which order queues are served within a turn is left open; the driver has seen to it that they rise.
+// Shapes   everything is found by looking at everything. Two things are taken from the engine: the numbers of leases, since in
+//          which order queues are served within a turn is left open; the driver has seen to it that they rise. And the generator
+//          behind the jitter, from the same seed.
 // Threads  one. May be copied.
 
 #include <cstdint>
@@ -28,15 +29,20 @@ struct Options {
   std::uint64_t credit_messages_max = 65'535;
   std::uint64_t credit_bytes_max = 1ULL << 30;
   std::uint64_t window_messages = 65'536;
+  std::uint64_t queues_max = 1'000'000;
+  std::uint64_t consumers_max = 1'024;  // of a session
+  std::uint64_t bindings_max = 1'000'000;
+  std::uint64_t seed = 1;
 };
 
 class Model {
  public:
-  Model(Options options, Corners& corners) : options_(std::move(options)), corners_(&corners) {}
+  Model(Options options, Corners& corners) : options_(std::move(options)), corners_(&corners), random_(options_.seed) {}
 
   void set_now(const engine::Now& now) { now_ = now; }
   std::uint64_t open_session(std::uint64_t session, const std::string& producer);
   void close_session(std::uint64_t session);
+  void drain() { draining_ = true; }
   void publish(std::uint64_t session, const wire::Publish& frame);
   void refuse_publish(std::uint64_t session, std::uint64_t first_sequence, std::uint64_t count, std::uint64_t code);
   void consume(std::uint64_t session, const wire::Consume& frame);
@@ -87,11 +93,14 @@ class Model {
   void wait(Queue& queue, Waiting waiting);
   void admit(const std::string& name);
   void time_out_waiting();
+  void forget_waiting(std::uint64_t session);
   bool fits(const Queue& queue, std::uint64_t bytes) const;
 
   // messages.cpp
   Queue* find(const std::string& name);
   Queue* find_or_create(const std::string& name, ErrorCode& code);
+  bool has_room_for_queue();
+  bool has_room_for_binding();
   Queue& create(const std::string& name, const Rules& rules);
   std::uint64_t remove(const std::string& name);
   Message* message_at(Queue& queue, std::uint64_t position);
@@ -142,7 +151,9 @@ class Model {
 
   Options options_;
   Corners* corners_;
+  engine::Random random_;
   engine::Now now_;
+  bool draining_ = false;
   std::map<std::string, Queue> queues_;
   std::map<std::string, std::uint64_t> retired_;  // counters of queues that are gone
   std::vector<Consumer> consumers_;               // in order of arrival

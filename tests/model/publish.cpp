@@ -74,9 +74,10 @@ void Model::publish_one(std::uint64_t session, std::uint64_t sequence, const Pub
   hit(publishing.topic ? Corner::topic_waits : Corner::blocked);
   Queue& queue = queues_.at(*full);
   wait(queue,
-       {next_order_++, session, sequence, publishing, now_.steady_ms + queue.rules.block_timeout_ms, next_set_++});
+       {next_order_++, session, sequence, publishing, now_.moment_ms() + queue.rules.block_timeout_ms, next_set_++});
   Producer& writer = producers_.at(mine.producer);
   writer.known = true;
+  if (writer.missing.erase(sequence) > 0) hit(Corner::missing_sent_again);
   writer.last = std::max(writer.last, sequence);
 }
 
@@ -122,7 +123,7 @@ std::optional<std::string> Model::decide(std::uint64_t session, std::uint64_t se
   const std::string key = publishing.topic ? publishing.target + " " + publishing.key : publishing.key;
   if (keys != nullptr) {
     const std::size_t before = keys->size();
-    std::erase_if(*keys, [&](const Key& old) { return now_.steady_ms - old.at_ms >= window_ms; });
+    std::erase_if(*keys, [&](const Key& old) { return now_.steady_ms >= old.at_ms + window_ms; });
     if (keys->size() != before) hit(publishing.topic ? Corner::topic_dedup_window_over : Corner::dedup_window_over);
     for (const Key& old : *keys) {
       if (old.key != key) continue;
@@ -150,10 +151,18 @@ std::optional<std::string> Model::decide(std::uint64_t session, std::uint64_t se
   }
   if (waits_for) return waits_for;
   if (targets.size() > 1) hit(Corner::topic_fan_out);
-  for (const std::string& name : targets) make_room(queues_.at(name), publishing.size());
+  for (const std::string& name : targets) {
+    Queue& queue = queues_.at(name);
+    // It had room; dead letters that made room in another one may have filled it since.
+    if (queue.rules.overflow == "reject" || queue.rules.overflow == "block") {
+      if (!fits(queue, publishing.size())) hit(Corner::dead_letters_fill_bound_queue);
+      continue;
+    }
+    make_room(queue, publishing.size());
+  }
   const std::uint64_t id = next_id_++;
   for (const std::string& name : targets) enqueue(queues_.at(name), id, publishing);
-  if (keys != nullptr) keys->push_back({key, id, now_.steady_ms});
+  if (keys != nullptr) keys->push_back({key, id, now_.moment_ms()});
   answer(session, sequence, {id, 0});
   return std::nullopt;
 }
@@ -207,7 +216,8 @@ void Model::enqueue(Queue& queue, std::uint64_t id, const Publishing& publishing
   message.headers = publishing.headers;
   if (publishing.delay_ms != 0) {
     message.state = State::delayed;
-    message.due_ms = now_.steady_ms + publishing.delay_ms;
+    message.due_ms = now_.moment_ms() + publishing.delay_ms;
+    if (now_.since_ms != 0) hit(Corner::moment_after_turn);
   }
   const std::uint64_t ttl_ms = publishing.ttl_ms != 0 ? publishing.ttl_ms : queue.rules.ttl_ms;
   if (ttl_ms != 0) {
@@ -223,6 +233,7 @@ void Model::answer(std::uint64_t session, std::uint64_t sequence, const Answer& 
   Producer& sender = producers_.at(asking.producer);
   sender.known = true;
   sender.last = std::max(sender.last, sequence);
+  if (sender.missing.erase(sequence) > 0) hit(Corner::missing_sent_again);
   sender.answers[sequence] = answer;
   asking.answers.emplace_back(sequence, answer);
 }
@@ -259,6 +270,24 @@ void Model::time_out_waiting() {
     queue_of_first->waiting.erase(queue_of_first->waiting.begin() + static_cast<std::ptrdiff_t>(first));
     ++queue_of_first->counters["refused"];
     refuse(late.session, late.sequence, ErrorCode::queue_full);
+  }
+}
+
+// The session goes, and with it what it published and waits: that has no answer. It is missing from the producer's sequences until it
+// is sent again; the last ones are as if they had never been sent.
+void Model::forget_waiting(std::uint64_t session) {
+  Producer& sender = producers_.at(sessions_.at(session).producer);
+  for (auto& [name, queue] : queues_) {
+    for (const Waiting& waiting : queue.waiting) {
+      if (waiting.session != session) continue;
+      hit(Corner::blocked_session_gone);
+      sender.missing.insert(waiting.sequence);
+    }
+    std::erase_if(queue.waiting, [&](const Waiting& waiting) { return waiting.session == session; });
+  }
+  while (sender.missing.erase(sender.last) > 0) {
+    hit(Corner::missing_taken_back);
+    --sender.last;
   }
 }
 

@@ -60,7 +60,8 @@ void Recorder::error(SessionId session, const wire::ErrorFrame& error) {
   told.errors.emplace_back(raw(session), error.error.code);
 }
 
-void Recorder::enter(const engine::Message& message, std::uint64_t due_ms, bool published) {
+void Recorder::enter(const engine::Message& message, bool published) {
+  const std::uint64_t due_ms = message.state == engine::MessageState::delayed ? message.when_ms : 0;
   entered.push_back({raw(message.id), message.position, due_ms, message.queue->policy.dedup_window_ms, published,
                      message.queue->name, std::string(message.payload())});
 }

@@ -23,7 +23,7 @@ struct Mismatch : std::runtime_error {
 struct Entered {
   std::uint64_t id = 0;
   std::uint64_t position = 0;
-  std::uint64_t due_wall_ms = 0;
+  std::uint64_t due_ms = 0;           // steady; 0: at once
   std::uint64_t dedup_window_ms = 0;  // of the queue
   bool published = false;
   std::string queue;
@@ -41,20 +41,30 @@ class Recorder final : public engine::Effects, public engine::Records {
   void reply(SessionId session, const wire::Reply& reply) override;
   void error(SessionId session, const wire::ErrorFrame& error) override;
 
-  void queue_created(const engine::Queue&) override {}
-  void queue_changed(const engine::Queue&) override {}
+  bool keeps() const override { return false; }
+  void queue_created(engine::Queue&) override {}
+  void queue_changed(engine::Queue&) override {}
   void queue_deleted(const engine::Queue&) override {}
-  void enqueued(const engine::Message& message, std::uint64_t due_ms) override { enter(message, due_ms, true); }
+  void bound(const engine::Queue&, std::string_view) override {}
+  void unbound(const engine::Queue&, std::string_view) override {}
+  void published(std::span<engine::Message* const> copies, const engine::Publication&, const engine::Now&) override {
+    for (const engine::Message* message : copies) enter(*message, true);
+  }
   void delivered(const engine::Message&, LeaseId) override {}
-  void returned(const engine::Message& message, std::uint64_t due_ms) override { enter(message, due_ms, false); }
+  void returned(const engine::Message& message, engine::Cause, const engine::Now&) override { enter(message, false); }
   void ended(const engine::Message&, engine::Ended) override {}
-  void moved(const engine::Message&, const engine::Queue&, const engine::Queue&) override {}
+  void dead_lettered(const engine::Message&, engine::Cause) override {}
+  void replayed(const engine::Message&) override {}
+  void producer_opened(std::uint64_t, std::string_view) override {}
+  void accepted(std::uint64_t, std::uint64_t, MessageId) override {}
+  void refused(std::uint64_t, std::uint64_t, const wire::ErrorBody&) override {}
+  void producer_forgotten(std::uint64_t) override {}
 
   Told told;
   std::vector<Entered> entered;
 
  private:
-  void enter(const engine::Message& message, std::uint64_t due_ms, bool published);
+  void enter(const engine::Message& message, bool published);
 };
 
 }  // namespace sluice::model

@@ -83,6 +83,7 @@ Model::Outcome Model::declare(const wire::Map& arguments) {
   }
   if (created) {
     if (!is_queue_name(queue_name)) return {static_cast<std::uint64_t>(ErrorCode::bad_queue_name), {}};
+    if (!has_room_for_queue()) return {static_cast<std::uint64_t>(ErrorCode::queue_limit), {}};
     queue = &create(queue_name, *rules);
   } else if (queue->rules != *rules) {
     hit(Corner::policy_conflict);
@@ -190,10 +191,13 @@ Model::Outcome Model::bind(const std::string& verb, const wire::Map& arguments) 
     return {0, wire::Map().set("removed", std::erase(queue->patterns, pattern) > 0)};
   }
   if (!is_pattern(pattern)) return {static_cast<std::uint64_t>(ErrorCode::bad_topic), {}};
+  const Queue* const known = find(queue_name);
+  const bool there =
+      known != nullptr && std::find(known->patterns.begin(), known->patterns.end(), pattern) != known->patterns.end();
+  if (!there && !has_room_for_binding()) return {static_cast<std::uint64_t>(ErrorCode::binding_limit), {}};
   ErrorCode code{};
   Queue* const queue = find_or_create(queue_name, code);
   if (queue == nullptr) return {static_cast<std::uint64_t>(code), {}};
-  const bool there = std::find(queue->patterns.begin(), queue->patterns.end(), pattern) != queue->patterns.end();
   if (there) hit(Corner::binding_added_again);
   if (!there) queue->patterns.push_back(pattern);
   std::sort(queue->patterns.begin(), queue->patterns.end());
@@ -217,8 +221,9 @@ wire::Map Model::describe(const Queue& queue) const {
       .set("leased", queue.count(State::leased))
       .set("dead", has_dead ? std::uint64_t{dead->second.messages.size()} : std::uint64_t{0})
       .set("consumers", on_it)
-      .set("oldest_age_ms",
-           queue.messages.empty() ? std::uint64_t{0} : now_.wall_ms - queue.messages.front().published_ms)
+      .set("oldest_age_ms", queue.messages.empty()
+                                ? std::uint64_t{0}
+                                : now_.wall_ms - std::min(now_.wall_ms, queue.messages.front().published_ms))
       .set("bytes", queue.bytes())
       .set("paused", queue.paused)
       .set("policy", to_map(queue.rules))
@@ -241,6 +246,7 @@ wire::Map Model::describe(const Queue& queue, const Message& message) const {
       .set("expiries", tries.expiries)
       .set("disconnects", tries.disconnects)
       .set("releases", tries.releases)
+      .set("restarts", std::uint64_t{0})  // of the broker: the model has none
       .set("error", message.error);
   if (message.state == State::delayed && message.due_ms > now_.steady_ms)
     map.set("due_ms", now_.wall_ms + (message.due_ms - now_.steady_ms));
@@ -262,7 +268,8 @@ wire::Map dead_map(const Message& message) {
       .set("nacks", death.tries.nacks)
       .set("expiries", death.tries.expiries)
       .set("disconnects", death.tries.disconnects)
-      .set("releases", death.tries.releases);
+      .set("releases", death.tries.releases)
+      .set("restarts", std::uint64_t{0});
 }
 
 wire::Array Model::describe_consumers() const {

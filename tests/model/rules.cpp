@@ -94,12 +94,15 @@ wire::Map to_map(const Rules& rules) {
   return map;
 }
 
-std::uint64_t backoff(const Rules& rules, std::uint64_t attempts) {
+// One draw a backoff, also where there is no wait: the engine's stream and this one stay side by side.
+std::uint64_t backoff(const Rules& rules, std::uint64_t attempts, engine::Random& random) {
+  const double jitter = 1.0 + rules.backoff_jitter * random.symmetric();
   if (rules.backoff_initial_ms == 0 || rules.backoff_max_ms == 0) return 0;
   const double plain = std::min(static_cast<double>(rules.backoff_max_ms),
                                 static_cast<double>(rules.backoff_initial_ms) *
                                     std::pow(rules.backoff_factor, static_cast<double>(attempts) - 1));
-  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(plain));
+  const double wait = std::min(static_cast<double>(rules.backoff_max_ms), plain * jitter);
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wait));
 }
 
 std::uint64_t Queue::bytes() const {

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/random.h"
 #include "told.h"
 #include "wire/frames.h"
 
@@ -36,8 +38,7 @@ struct Rules {
 // `base` with the keys of `map` replaced; nullopt: bad_policy.
 std::optional<Rules> read_rules(const wire::Map& map, const Rules& base);
 wire::Map to_map(const Rules& rules);
-// Without jitter, which the model has not.
-std::uint64_t backoff(const Rules& rules, std::uint64_t attempts);
+std::uint64_t backoff(const Rules& rules, std::uint64_t attempts, engine::Random& random);
 
 enum class State { ready, delayed, leased };
 
@@ -80,7 +81,6 @@ struct Lease {
   std::uint64_t consumer = 0;  // Consumer::key
   std::string queue;
   std::uint64_t position = 0;
-  std::uint64_t handed_ms = 0;
   std::uint64_t ends_ms = 0;
   std::uint64_t ends_latest_ms = 0;
   std::uint64_t set = 0;
@@ -148,6 +148,7 @@ struct Producer {
   bool known = false;
   std::uint64_t last = 0;
   std::map<std::uint64_t, Answer> answers;
+  std::set<std::uint64_t> missing;  // waited, and were forgotten with their session
 };
 
 struct Session {

@@ -31,7 +31,10 @@ void Model::finish_turn(const std::map<ConsumerKey, Handed>& leases) {
   expire_due();
   admit_waiting();
   end_solitude();
-  for (auto& [name, queue] : queues_) dispatch(queue);
+  for (auto& [name, queue] : queues_) {
+    if (draining_ && next_ready(queue, false) != nullptr) hit(Corner::drain_holds_back);
+    if (!draining_) dispatch(queue);
+  }
   number_leases(leases);
   confirm();
 }
@@ -149,9 +152,8 @@ void Model::hand(Queue& queue, Consumer& to, Message& message) {
   lease.consumer = to.key;
   lease.queue = queue.name;
   lease.position = message.position;
-  lease.handed_ms = now_.steady_ms;
-  lease.ends_ms = now_.steady_ms + queue.rules.lease_ms;
-  lease.ends_latest_ms = now_.steady_ms + std::max(kLeaseTotalMs, queue.rules.lease_ms);
+  lease.ends_ms = now_.moment_ms() + queue.rules.lease_ms;
+  lease.ends_latest_ms = now_.moment_ms() + std::max(kLeaseTotalMs, queue.rules.lease_ms);
   unnumbered_.emplace_back(ConsumerKey{to.session, to.number}, lease);
 }
 
@@ -172,7 +174,7 @@ void Model::number_leases(const std::map<ConsumerKey, Handed>& leases) {
   unnumbered_.clear();
 }
 
-// Every sequence up to up_to is decided, or belongs to a session that was lost and has to send it again.
+// Every sequence up to up_to is decided.
 void Model::confirm() {
   for (auto& [number, session] : sessions_) {
     session.unconfirmed_messages = 0;
@@ -185,6 +187,11 @@ void Model::confirm() {
       for (const Waiting& waiting : queue.waiting)
         if (sessions_.at(waiting.session).producer == session.producer)
           confirmed.up_to = std::min(confirmed.up_to, waiting.sequence - 1);
+    const Producer& sender = producers_.at(session.producer);
+    if (!sender.missing.empty()) {
+      hit(Corner::up_to_behind_missing);
+      confirmed.up_to = std::min(confirmed.up_to, *sender.missing.begin() - 1);
+    }
     confirmed.answers = std::exchange(session.answers, {});
     std::sort(confirmed.answers.begin(), confirmed.answers.end());
     told.confirmed[number] = confirmed;

@@ -4,6 +4,7 @@ import re
 import signal
 import socket
 import subprocess
+from collections import Counter
 
 import pytest
 
@@ -301,12 +302,42 @@ def test_bench_verifies_a_small_run(sluice):
     assert sluice("queue", "ls").out == ""
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize("form", [(), ("--separate",)], ids=["here", "separate"])
+@pytest.mark.parametrize("flags, connections", [((), 5), (("--connections", "2"), 2), (("--connections", "1"), 1)], ids=["own", "two", "one"])
+def test_bench_consumers_share_as_many_connections_as_they_are_told(broker, sluice, start_sluice, form, flags, connections):
+    client = broker.client()
+    bench = start_sluice("bench", "q", "--consumers", "5", "--prefetch", "5", "--msgs", "3000", "--rate", "2000", "--verify", "--json", *form,
+                         *flags)
+
+    def consumers():
+        return client.request("consumer.list")["consumers"]
+
+    wait_until(lambda: len(consumers()) == 5, what="the consumers")
+    sizes = Counter(consumer["session"] for consumer in consumers()).values()
+    assert len(sizes) == connections and max(sizes) - min(sizes) <= 1, sizes
+    out, err = bench.communicate(timeout=120)
+    assert bench.returncode == 0, err
+    result = json.loads(out)
+    assert (result["messages"], result["acked"], result["left"]) == (3000, 3000, 0)
+    assert result["verify"] == {"lost": 0, "doubled": 0, "altered": 0}
+    assert result["parameters"]["connections"] == connections
+
+
+@pytest.mark.quick
+def test_bench_refuses_connections_that_no_consumer_would_have(sluice):
+    for flags in (("--connections", "0"), ("--connections", "2"), ("--consumers", "3", "--connections", "4"),
+                  ("--preset", "small", "--connections", "4")):
+        assert "--connections" in one_error(sluice("bench", *flags), 2)
+    assert sluice("queue", "ls").out == ""
+
+
 # --- sluiced
 
 @pytest.mark.quick
 @pytest.mark.parametrize("arguments", [("--listen", "nonsense"), ("--listen", "tcp://0.0.0.0:0"), ("--lease", "soon"), ("--lease", "1ms"),
                                        ("--max-attempts", "0"), ("--no-such-flag",), ("extra",),
-                                       ("--data", "/tmp/x"), ("--http", "127.0.0.1:0")])
+                                       ("--sync", "never"), ("--prefetch", "16"), ("--http", "127.0.0.1:0")])
 def test_sluiced_refuses_a_wrong_flag_with_exit_2(arguments):
     done = subprocess.run([BIN / "sluiced", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=20,
                           text=True)

@@ -92,6 +92,22 @@ def test_pub_twice_with_a_key_is_one_message(sluice):
     assert [row["payload"] for row in json_lines(sluice("peek", "q", "--json"))] == ["a", "c"]
 
 
+# --- bench
+
+@pytest.mark.parametrize("form", [(), ("--separate",)])
+def test_bench_to_a_topic_counts_every_message_at_every_consumer(broker, sluice, form):
+    done = sluice("bench", "--topic", "--consumers", "3", "--producers", "2", "--msgs", "5000", "--verify", "--json", *form)
+    [result] = json_lines(done)
+    assert (result["messages"], result["deliveries"], result["confirmed"], result["acked"]) == (5000, 15_000, 5000, 15_000)
+    assert result["verify"] == {"lost": 0, "doubled": 0, "altered": 0} and result["left"] == 0
+    wait_until(lambda: broker.client().request("server.info")["queues"] == 0, what="the end of the subscriptions")
+
+
+def test_bench_to_a_topic_refuses_what_would_mean_nothing(sluice):
+    assert "--topic" in one_error(sluice("bench", "--topic", "--queues", "2", "--consumers", "2"), 2)
+    assert "--topic" in one_error(sluice("bench", "--topic", "--preset", "small"), 2)
+
+
 # --- sub
 
 def test_sub_to_a_topic_gets_what_comes_and_goes_without_a_trace(broker, sluice, start_sluice):
@@ -105,6 +121,28 @@ def test_sub_to_a_topic_gets_what_comes_and_goes_without_a_trace(broker, sluice,
     assert "queue" not in rows[0]
     wait_until(lambda: client.request("server.info")["queues"] == 0, what="the end of its queue")
     one_error(sluice("pub", "--topic", "news.today", "3"), 4)
+
+
+def test_sub_to_a_topic_takes_the_flags_of_a_policy_for_its_own_queue(broker, sluice, start_sluice):
+    client = broker.client()
+    start_sluice("sub", "--topic", "news", "--no-ack", "--prefetch", "1", "--max-messages", "2", "--overflow", "drop_oldest", "--ttl", "1h",
+                 "--on-expiry", "drop", "--lease", "7s")
+    [queue] = wait_until(lambda: client.request("queue.list")["queues"], what="the subscription's queue")
+    assert queue["name"].startswith("_sub-")
+    policy = {key: queue["policy"][key] for key in ("max_messages", "overflow", "ttl_ms", "on_expiry", "lease_ms")}
+    assert policy == {"max_messages": 2, "overflow": "drop_oldest", "ttl_ms": 3_600_000, "on_expiry": "drop", "lease_ms": 7_000}
+    client.publish_topic("news", b"1")
+    wait_until(lambda: client.depth(queue["name"]) == (0, 0, 1, 0), what="the delivery of the first")
+    client.publish_topic("news", b"2", b"3", b"4")
+    assert client.depth(queue["name"]) == (1, 0, 1, 0)
+    assert client.info(queue["name"])["counters"]["dropped"] == 2
+
+
+def test_sub_refuses_the_flags_of_a_policy_where_they_would_change_nothing(sluice):
+    assert "without a QUEUE" in one_error(sluice("sub", "q", "--max-messages", "2"), 2)
+    assert "without a QUEUE" in one_error(sluice("sub", "q", "--topic", "t", "--ttl", "1s"), 2)
+    assert "--overflow" in one_error(sluice("sub", "--topic", "t", "--overflow", "explode"), 2)
+    assert sluice("queue", "ls").out == ""
 
 
 def test_sub_to_a_topic_hands_each_message_to_a_command(broker, sluice, start_sluice):

@@ -225,6 +225,46 @@ def test_a_stopped_consumer_is_limited_by_its_credit(broker, start_consumer):
     assert client.delivery().payload == b"y"
 
 
+def take_and_ack(client, consumer, count):
+    """Exactly the next ones, in order, each acked and its credit given again."""
+    deliveries = client.deliveries(count)
+    assert client.settle([[raw.ACK, each.lease, each.lease] for each in deliveries], [[consumer, count, count * 2048]]) == {}
+    return [int(each.payload[:8]) for each in deliveries]
+
+
+def publish_and_take(publisher, fast, consumer, first, batches):
+    """Batches of 1,000 messages of 1 KiB through a topic, each read before the next is sent. Returns the median of their seconds."""
+    took = []
+    for batch in range(batches):
+        begin = time.monotonic()
+        numbers = range(first + batch * 1000, first + (batch + 1) * 1000)
+        publisher.publish_topic("news", *[b"%08d" % number + b"x" * 1016 for number in numbers])
+        assert take_and_ack(fast, consumer, 1000) == list(numbers)
+        took.append(time.monotonic() - begin)
+    return statistics.median(took)
+
+
+@pytest.mark.release
+def test_C28_a_subscriber_that_stands_still_costs_bounded_memory_and_slows_nobody(broker, start_consumer, figure):
+    publisher, fast = broker.client(), broker.client()
+    consumer = fast.consume("", topic="news", messages=2000, size=8 << 20)
+    alone = publish_and_take(publisher, fast, consumer, 0, 20)
+    before = broker.rss_kib()
+    stopped = start_consumer("", 1000, 60_000, "news", 5000)  # heartbeats so far apart that it is not given up before it is killed
+    stopped.send_signal(signal.SIGSTOP)
+    beside = publish_and_take(publisher, fast, consumer, 20_000, 100)
+    grown = broker.rss_kib() - before
+    [queue] = [each for each in publisher.request("queue.list")["queues"] if each["counters"]["dropped"] > 0]
+    assert (queue["leased"], queue["ready"], queue["counters"]["dropped"]) == (1000, 4000, 95_000)
+    figure("100,000 x 1 KiB past a stopped subscriber of 5,000: growth of the broker, MiB", f"{grown / 1024:.1f}")
+    figure("the same: time for a batch of the other one, of that without it", f"{beside / alone:.2f}")
+    assert grown < 40 * 1024
+    assert beside < 10 * alone
+    stopped.kill()
+    wait_until(lambda: publisher.request("server.info")["queues"] == 1, what="the end of its queue")
+    wait_until(lambda: broker.rss_kib() - before < 8 * 1024, what="the return of its memory")
+
+
 def test_a_flooding_publisher_does_not_starve_the_others(broker, figure):
     flood = broker.client()
     batch = [b"x" * 100] * 1000

@@ -1,8 +1,10 @@
 #include "cli/bench/consumers.h"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
+#include "cli/all_pages.h"
 #include "cli/bench/payload.h"
 
 namespace sluice::cli {
@@ -14,6 +16,7 @@ constexpr std::uint64_t kCreditBytesMax = std::uint64_t{64} << 20;
 ConsumeOptions consume_options(const BenchParameters& parameters) {
   ConsumeOptions options;
   options.prefetch = parameters.prefetch;
+  if (parameters.topic) options.topic = parameters.queue;
   // Messages are to be the limit, not bytes.
   options.prefetch_bytes = std::clamp(parameters.prefetch * parameters.size_bytes, kCreditBytesMin, kCreditBytesMax);
   return options;
@@ -24,17 +27,29 @@ ConsumeOptions consume_options(const BenchParameters& parameters) {
 Consumers::Consumers(const Context& context, const BenchParameters& parameters)
     : parameters_(parameters),
       queues_(parameters.queue_names()),
-      seen_(parameters.verify ? parameters.producers : 0),
+      seen_(parameters.verify ? parameters.producers * parameters.copies() : 0),
       states_(parameters.consumers) {
   for (std::uint32_t i = 0; i < parameters.producers; ++i) warmup_.push_back(parameters.warmup_of(i));
   const ClientOptions client_options = context.client_options("bench consumer");
+  for (std::uint32_t i = 0; i < parameters.connections; ++i) clients_.emplace_back(context.globals.url, client_options);
   for (std::uint32_t i = 0; i < parameters.consumers; ++i) {
-    clients_.emplace_back(context.globals.url, client_options);
     State& state = states_[i];
+    if (parameters.topic) state.first_seen = std::size_t{i} * parameters.producers;
     consumers_.emplace_back(
-        clients_.back(), queues_[i % queues_.size()], [this, &state](Delivery& delivery) { handle(state, delivery); },
-        consume_options(parameters));
+        clients_[parameters.connection_of(i)], parameters.topic ? "" : queues_[i % queues_.size()],
+        [this, &state](Delivery& delivery) { handle(state, delivery); }, consume_options(parameters));
   }
+  if (parameters.topic) queues_ = own_queues();
+}
+
+// Those of the subscriptions, which the broker named.
+std::vector<std::string> Consumers::own_queues() {
+  std::set<std::uint64_t> sessions;
+  for (Client& client : clients_) sessions.insert(client.server_info().session);
+  std::vector<std::string> names;
+  for (const ConsumerInfo& consumer : all_consumers(clients_.front(), ""))
+    if (sessions.contains(consumer.session)) names.push_back(consumer.queue);
+  return names;
 }
 
 Consumers::~Consumers() {
@@ -75,7 +90,7 @@ bool Consumers::is_new(State& state, const Delivery& delivery, std::uint32_t pro
     ++state.altered;
     return false;
   }
-  const bool fresh = seen_[producer].insert(sequence);
+  const bool fresh = seen_[state.first_seen + producer].insert(sequence);
   if (!fresh && !again) ++state.doubled;
   return fresh;
 }

@@ -12,13 +12,22 @@ std::vector<std::string> BenchParameters::queue_names() const {
 }
 
 Json json_of(const BenchParameters& parameters) {
-  return {{"queue", parameters.queue},           {"producers", parameters.producers},
-          {"consumers", parameters.consumers},   {"queues", parameters.queues},
-          {"messages", parameters.messages},     {"duration_ms", parameters.duration_ms},
-          {"size_bytes", parameters.size_bytes}, {"prefetch", parameters.prefetch},
-          {"batch", parameters.batch},           {"rate", parameters.rate},
-          {"work_ms", parameters.work_ms},       {"warmup", parameters.warmup},
-          {"verify", parameters.verify},         {"separate", parameters.separate}};
+  return {{"queue", parameters.queue},
+          {"producers", parameters.producers},
+          {"consumers", parameters.consumers},
+          {"connections", parameters.connections},
+          {"queues", parameters.queues},
+          {"messages", parameters.messages},
+          {"duration_ms", parameters.duration_ms},
+          {"size_bytes", parameters.size_bytes},
+          {"prefetch", parameters.prefetch},
+          {"batch", parameters.batch},
+          {"rate", parameters.rate},
+          {"work_ms", parameters.work_ms},
+          {"warmup", parameters.warmup},
+          {"topic", parameters.topic},
+          {"verify", parameters.verify},
+          {"separate", parameters.separate}};
 }
 
 std::vector<std::string> flags_of(const BenchParameters& parameters) {
@@ -29,6 +38,7 @@ std::vector<std::string> flags_of(const BenchParameters& parameters) {
   };
   add("--producers", std::to_string(parameters.producers));
   add("--consumers", std::to_string(parameters.consumers));
+  add("--connections", std::to_string(parameters.connections));
   add("--queues", std::to_string(parameters.queues));
   if (parameters.duration_ms > 0) {
     add("--duration", std::to_string(parameters.duration_ms) + "ms");
@@ -45,6 +55,7 @@ std::vector<std::string> flags_of(const BenchParameters& parameters) {
   }
   if (parameters.work_ms > 0) add("--work", std::to_string(parameters.work_ms) + "ms");
   add("--warmup", std::to_string(parameters.warmup));
+  if (parameters.topic) flags.emplace_back("--topic");
   if (parameters.verify) flags.emplace_back("--verify");
   add("--run-tag", std::to_string(parameters.run_tag));
   return flags;

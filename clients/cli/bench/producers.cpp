@@ -72,7 +72,8 @@ void Producers::run(std::uint32_t index) {
 
 void Producers::publish_all(std::uint32_t index) {
   Producer& producer = producers_[index];
-  const PublishOptions options;
+  PublishOptions options;
+  options.to_topic = parameters_.topic;
   PayloadWriter payload(parameters_.size_bytes, producer_tag(parameters_.run_tag, index));
   Pace pace(parameters_.rate / parameters_.producers, started_ns_, static_cast<double>(index) / parameters_.producers);
   const bool timed = parameters_.duration_ms > 0;

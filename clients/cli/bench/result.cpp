@@ -30,9 +30,11 @@ std::string duration_text(const BenchResult& result) {
 std::string parameters_text(const BenchResult& result) {
   const BenchParameters& parameters = result.parameters;
   std::ostringstream text;
-  text << count_of(parameters.producers, "producer") << ", " << count_of(parameters.consumers, "consumer") << ", "
-       << count_of(parameters.queues, "queue") << ", " << duration_text(result) << " of " << parameters.size_bytes
-       << " B, prefetch " << parameters.prefetch << ", batch " << parameters.batch << ", "
+  text << count_of(parameters.producers, "producer") << ", " << count_of(parameters.consumers, "consumer");
+  if (parameters.connections < parameters.consumers) text << " on " << count_of(parameters.connections, "connection");
+  text << ", " << (parameters.topic ? "a subscription each" : count_of(parameters.queues, "queue")) << ", "
+       << duration_text(result) << " of " << parameters.size_bytes << " B, prefetch " << parameters.prefetch
+       << ", batch " << parameters.batch << ", "
        << (parameters.rate > 0 ? fixed(parameters.rate, 0) + "/s" : std::string("as fast as possible"));
   if (parameters.work_ms > 0) text << ", " << parameters.work_ms << " ms of work each";
   if (parameters.warmup > 0) text << ", " << group_digits(parameters.warmup) << " to warm up";
@@ -47,7 +49,9 @@ Latency latency_of(const Histogram& histogram) {
   return {us(0.5), us(0.9), us(0.99), us(0.999), rounded(static_cast<double>(histogram.max()) / kNsPerUs)};
 }
 
-std::uint64_t BenchResult::messages() const { return consumed ? consumed->measured : produced->confirmed; }
+std::uint64_t BenchResult::messages() const {
+  return consumed ? consumed->measured / parameters.copies() : produced->confirmed;
+}
 
 double BenchResult::seconds() const {
   std::uint64_t started = consumed ? consumed->started_ns : produced->started_ns;
@@ -59,8 +63,9 @@ double BenchResult::seconds() const {
 double BenchResult::rate() const { return seconds() > 0 ? static_cast<double>(messages()) / seconds() : 0; }
 
 std::uint64_t BenchResult::lost() const {
-  if (!produced || !consumed || consumed->acked >= produced->confirmed) return 0;
-  return produced->confirmed - consumed->acked;
+  if (!produced || !consumed) return 0;
+  const std::uint64_t expected = produced->confirmed * parameters.copies();
+  return expected - std::min(expected, consumed->acked);
 }
 
 std::string BenchResult::failure() const {
@@ -129,6 +134,10 @@ ConsumersResult consumers_result_of(const Json& object) {
 
 Json json_of(const BenchResult& result) {
   Json object = {{"messages", result.messages()}, {"seconds", result.seconds()}, {"rate", rounded(result.rate())}};
+  if (result.parameters.topic) {
+    object["deliveries"] = result.deliveries();
+    object["deliveries_rate"] = rounded(result.deliveries_rate());
+  }
   if (result.consumed) object["latency_us"] = json_of(result.consumed->latency);
   // As fast as possible, the queue fills: then latency is mostly the time in it.
   object["saturated"] = result.parameters.rate <= 0;
@@ -153,7 +162,7 @@ Json json_of(const BenchResult& result) {
 std::string csv_heading() {
   return "messages,seconds,rate,p50_us,p90_us,p99_us,p999_us,max_us,redelivered,lost,doubled,altered,producers,"
          "consumers,queues,"
-         "size_bytes,prefetch,batch,wanted_rate,work_ms,warmup,separate,verify";
+         "size_bytes,prefetch,batch,wanted_rate,work_ms,warmup,separate,verify,topic,connections";
 }
 
 std::string csv_of(const BenchResult& result) {
@@ -168,7 +177,8 @@ std::string csv_of(const BenchResult& result) {
        << ',' << parameters.producers << ',' << parameters.consumers << ',' << parameters.queues << ','
        << parameters.size_bytes << ',' << parameters.prefetch << ',' << parameters.batch << ','
        << fixed(parameters.rate, 3) << ',' << parameters.work_ms << ',' << parameters.warmup << ','
-       << (parameters.separate ? 1 : 0) << ',' << (parameters.verify ? 1 : 0);
+       << (parameters.separate ? 1 : 0) << ',' << (parameters.verify ? 1 : 0) << ',' << (parameters.topic ? 1 : 0)
+       << ',' << parameters.connections;
   return line.str();
 }
 
@@ -190,6 +200,9 @@ std::string text_of(const BenchResult& result) {
   text << "time        " << fixed(result.seconds(), 3) << " s\n";
   text << "rate        " << group_digits(static_cast<std::uint64_t>(result.rate())) << " msg/s ("
        << fixed(result.rate() * static_cast<double>(result.parameters.size_bytes) / kMega, 1) << " MB/s of payload)\n";
+  if (result.parameters.topic)
+    text << "fan-out     " << group_digits(static_cast<std::uint64_t>(result.deliveries_rate())) << " deliveries/s ("
+         << group_digits(result.deliveries()) << ", " << result.parameters.copies() << " a message)\n";
   if (result.consumed) {
     const Latency& latency = result.consumed->latency;
     text << "latency     p50 " << format_us(latency.p50_us) << "  p90 " << format_us(latency.p90_us) << "  p99 "

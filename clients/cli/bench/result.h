@@ -46,6 +46,9 @@ struct BenchResult {
   double seconds() const;
   double rate() const;
   std::uint64_t messages() const;
+  // With a topic several a message.
+  std::uint64_t deliveries() const { return messages() * parameters.copies(); }
+  double deliveries_rate() const { return rate() * static_cast<double>(parameters.copies()); }
   std::uint64_t lost() const;
   // Empty if the run came out exact.
   std::string failure() const;

@@ -84,7 +84,7 @@ BenchResult run_here(const Context& context, const BenchParameters& parameters, 
     result.produced = wait_for_producers(*producers, taking, watch);
   }
   if (taking != nullptr) {
-    taking->expect(result.produced ? result.produced->confirmed : parameters.messages);
+    taking->expect((result.produced ? result.produced->confirmed : parameters.messages) * parameters.copies());
     wait_for_consumers(*taking, producers ? &*producers : nullptr, watch, stopped);
     result.consumed = taking->finish();
   }

@@ -132,7 +132,7 @@ BenchResult Leader::run() {
   publishing_.tell("go");
   wait([&] { return !producer_.result.is_null(); }, false);
   result.produced = producers_result_of(producer_.result);
-  consuming_.tell("expect " + std::to_string(result.produced->confirmed));
+  consuming_.tell("expect " + std::to_string(result.produced->confirmed * parameters_.copies()));
   if (!wait([&] { return !consumer_.result.is_null(); }, true)) {
     consuming_.tell("stop");
     wait([&] { return !consumer_.result.is_null(); }, false);

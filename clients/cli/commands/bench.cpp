@@ -26,7 +26,8 @@ constexpr std::uint64_t kRunTagMax = (std::uint64_t{1} << 47) - 1;
 struct BenchOptions {
   BenchParameters parameters;
   const Preset* preset = nullptr;
-  std::uint64_t messages = 0;  // 0: not given
+  std::uint64_t messages = 0;     // 0: not given
+  std::uint32_t connections = 0;  // 0: not given
   bool csv = false;
   bool led = false;
 };
@@ -44,6 +45,8 @@ void check_combination(const Context& context, const BenchOptions& options) {
     throw usage_failure("bench: --duration and --msgs exclude each other", hint);
   if (options.preset != nullptr && (parameters.duration_ms > 0 || options.messages > 0))
     throw usage_failure("bench: --preset says how many messages", hint);
+  if (parameters.topic && (parameters.queues > 1 || options.preset != nullptr))
+    throw usage_failure("bench: --topic excludes --queues and --preset", hint);
   if (parameters.consumers < parameters.queues && parameters.role != BenchRole::producer)
     throw usage_failure(
         "bench: every queue needs a consumer: --consumers " + std::to_string(parameters.queues) + " or more", hint);
@@ -61,7 +64,7 @@ BenchResult run_once(Context& context, BenchParameters parameters, const std::at
   }
   BenchResult result =
       parameters.separate ? run_separate(context, parameters, stopped) : run_here(context, parameters, stopped);
-  if (parameters.own_queue) {
+  if (parameters.own_queue && !parameters.topic) {
     Client client = context.connect("bench");
     for (const std::string& queue : parameters.queue_names()) client.delete_queue(queue);
   }
@@ -90,31 +93,45 @@ void print(Context& context, const BenchOptions& options, const BenchResult& res
   context.out.flush();
 }
 
+// REQUIRES: the run's consumers are known. `wanted` 0: one for each.
+void set_connections(BenchParameters& run, std::uint32_t wanted) {
+  run.connections = wanted == 0 ? run.consumers : wanted;
+  if (run.connections <= run.consumers) return;
+  throw usage_failure("bench: --connections must be at most the number of consumers (" + std::to_string(run.consumers) +
+                          "), not " + std::to_string(wanted),
+                      "see sluice bench --help");
+}
+
 std::vector<BenchParameters> runs_of(const BenchOptions& options) {
   BenchParameters parameters = options.parameters;
   if (options.messages > 0) parameters.messages = options.messages;
   if (parameters.duration_ms > 0) parameters.messages = 0;
-  if (options.preset == nullptr) return {parameters};
   std::vector<BenchParameters> runs;
-  for (const PresetRun& run : options.preset->runs) {
-    parameters.consumers = run.consumers;
-    parameters.prefetch = run.prefetch;
-    parameters.messages = run.messages;
+  if (options.preset == nullptr) {
     runs.push_back(parameters);
+  } else {
+    for (const PresetRun& run : options.preset->runs) {
+      parameters.consumers = run.consumers;
+      parameters.prefetch = run.prefetch;
+      parameters.messages = run.messages;
+      runs.push_back(parameters);
+    }
   }
+  for (BenchParameters& run : runs) set_connections(run, options.connections);
   return runs;
 }
 
 Exit run_bench(Context& context, const BenchOptions& options) {
   check_combination(context, options);
-  if (options.led) return run_led(context, runs_of(options).front());
+  const std::vector<BenchParameters> runs = runs_of(options);
+  if (options.led) return run_led(context, runs.front());
   StopSignals signals;
   std::atomic<bool> stopped{false};
   signals.watch([&stopped] { stopped.store(true); }, [] {});
   if (options.csv) context.out.line(csv_heading());
   std::string failure;
   std::size_t index = 0;
-  for (const BenchParameters& parameters : runs_of(options)) {
+  for (const BenchParameters& parameters : runs) {
     if (stopped.load()) break;
     const BenchResult result = run_once(context, parameters, stopped);
     print(context, options, result, options.preset == nullptr ? nullptr : &options.preset->runs[index]);
@@ -151,7 +168,10 @@ void add_load_flags(CLI::App& command, BenchOptions& options) {
   BenchParameters& parameters = options.parameters;
   add_number(command, "--producers", parameters.producers, {1, kWorkersMax},
              "publishing threads, each with a connection (1)");
-  add_number(command, "--consumers", parameters.consumers, {1, kWorkersMax}, "consumers, each with a connection (1)");
+  add_number(command, "--consumers", parameters.consumers, {1, kWorkersMax},
+             "consumers, each called on a thread of its own (1)");
+  add_number(command, "--connections", options.connections, {1, kWorkersMax},
+             "connections that the consumers share, spread evenly (one for each consumer)");
   add_number(command, "--queues", parameters.queues, {1, kWorkersMax}, "queues, used in turn (1)");
   add_number(command, "--msgs", options.messages, {.min = 1}, "messages in all (1000000)");
   add_duration(command, "--duration", parameters.duration_ms, "publish for so long instead");
@@ -172,6 +192,8 @@ void add_load_flags(CLI::App& command, BenchOptions& options) {
 
 void add_form_flags(CLI::App& command, BenchOptions& options) {
   BenchParameters& parameters = options.parameters;
+  command.add_flag("--topic", parameters.topic,
+                   "publish to a topic (QUEUE is its name); each consumer has a subscription of its own and gets all");
   command.add_flag("--verify", parameters.verify, "check that nothing is lost, doubled or altered");
   command.add_flag("--separate", parameters.separate, "producers in one process, consumers in another");
   add_value(
@@ -194,9 +216,10 @@ void add_bench(Registry& registry) {
                                            "the intended send time to the handler. One line a second on stderr; the "
                                            "figures on stdout. Without QUEUE it uses one of its\n"
                                            "own and deletes it. Exit 1: not exact.",
-                                           "sluice bench --separate --msgs 5000000 --verify",
+                                           "sluice bench --separate --msgs 5000000 --verify\n"
+                                           "  sluice bench --separate --topic --consumers 10 --msgs 300000",
                                            [options](Context& context) { return run_bench(context, *options); });
-  command.add_option("QUEUE", options->parameters.queue, "the queue (several: the stem of their names)");
+  command.add_option("QUEUE", options->parameters.queue, "the queue (several: the stem of their names), or topic");
   add_load_flags(command, *options);
   add_form_flags(command, *options);
 }

@@ -15,6 +15,7 @@ void add_bind_commands(Registry& registry);
 void add_consumer_commands(Registry& registry);
 void add_conn_commands(Registry& registry);
 void add_server_commands(Registry& registry);
+void add_journal_commands(Registry& registry);
 void add_bench(Registry& registry);
 
 }  // namespace sluice::cli

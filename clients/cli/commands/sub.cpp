@@ -5,6 +5,7 @@
 #include "cli/binding_keeper.h"
 #include "cli/commands/commands.h"
 #include "cli/options.h"
+#include "cli/policy.h"
 #include "cli/stop_signals.h"
 #include "cli/subscription.h"
 #include "cli/text.h"
@@ -38,7 +39,10 @@ ConsumeOptions consume_options(const SubOptions& options) {
   if (options.no_ack) consume.prefetch_bytes = kHeldBytes;
   if (!options.exec.empty() || options.no_ack)
     consume.extend_up_to = std::chrono::duration_cast<Milliseconds>(kExtendUpTo);
-  if (!options.queue) consume.topic = *options.topic;
+  if (!options.queue) {
+    consume.topic = *options.topic;
+    consume.policy = options.policy;
+  }
   return consume;
 }
 
@@ -48,6 +52,9 @@ void check_combination(const SubOptions& options) {
     throw usage_failure("sub: --topic must not be empty", "see sluice sub --help");
   if (options.queue && options.queue->empty())
     throw usage_failure("sub: QUEUE must not be empty", "see sluice sub --help");
+  if (options.queue && any_set(options.policy))
+    throw usage_failure("sub: flags of a policy are for --topic without a QUEUE",
+                        "the policy of a queue: sluice queue add, sluice queue edit");
   if (options.no_ack + options.nack + options.reject > 1)
     throw usage_failure("sub: only one of --no-ack, --nack and --reject", "see sluice sub --help");
   if (options.exec.empty()) {
@@ -126,9 +133,10 @@ void add_sub(Registry& registry) {
       "extended while it runs. --json then tells each outcome, and the command's stdout goes to stderr.\n"
       "With --topic and a QUEUE: binds the queue to the pattern, for good; all who take from it share the messages.\n"
       "With --topic alone: a queue of its own, gone with this command; \"pattern\" and SLUICE_PATTERN stand for its "
-      "name.",
+      "name. Its\n"
+      "policy is the broker's default, or as the flags of `sluice queue add` say, which are taken here as well.",
       "sluice sub jobs --exec 'jq .task' --parallel 4\n"
-      "  sluice sub --topic 'orders.*.paid'\n"
+      "  sluice sub --topic 'orders.*.paid' --max-messages 1000 --overflow drop_oldest\n"
       "  sluice sub billing --topic 'orders.#' --exec ./bill",
       [options](Context& context) { return run_sub(context, *options); });
   command.add_option_function<std::string>(
@@ -143,6 +151,8 @@ void add_sub(Registry& registry) {
   add_settling_flags(command, *options);
   command.add_option("--exec", options->exec, "run this shell command for each message")->type_name("CMD");
   add_number(command, "--parallel", options->parallel, {1, kParallelMax}, "commands that run at a time (1)");
+  command.option_defaults()->group("With --topic and no QUEUE, of its queue");
+  add_policy_flags(command, options->policy);
 }
 
 }  // namespace sluice::cli

@@ -139,6 +139,12 @@ TEST_CASE("command line: usage errors are one line and a hint on stderr, nothing
       {"bench", "--preset", "huge"},
       {"bench", "--queues", "2", "--consumers", "1"},
       {"bench", "--msgs", "5", "--duration", "1s"},
+      {"bench", "--connections", "0"},
+      {"bench", "--connections", "-1"},
+      {"bench", "--connections", "x"},
+      {"bench", "--connections", "2"},
+      {"bench", "--consumers", "3", "--connections", "4"},
+      {"bench", "--preset", "small", "--connections", "4"},
       {"get", "q", "--color", "blue"},
       {"get", "q", "--timeout", "soon"},
       {"get", "q", "--url", "here"},
@@ -169,8 +175,7 @@ TEST_CASE("command line: with --json an error is one object on stdout, wherever 
 }
 
 TEST_CASE("command line: verbs and flags of later versions are refused by name") {
-  for (const char* const verb :
-       {"top", "monitor", "metrics", "health", "config", "journal", "completion", "trace", "explain"}) {
+  for (const char* const verb : {"top", "monitor", "metrics", "health", "config", "completion", "trace", "explain"}) {
     const Ended ended = run({verb, "whatever", "--flag"});
     CHECK(ended.exit == 2);
     CHECK(ended.error == "sluice: not in this version: " + std::string(verb) + "\n");

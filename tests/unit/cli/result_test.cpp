@@ -34,6 +34,20 @@ TEST_CASE("bench result: the rate is that of measured messages, from the first i
   CHECK(result.failure().empty());
 }
 
+TEST_CASE("bench result: with a topic each consumer is to get each message, and the rate is that of messages") {
+  BenchResult result = exact_result();
+  result.parameters.topic = true;
+  result.parameters.consumers = 3;
+  result.consumed->acked = 3'000;
+  result.consumed->measured = 2'700;
+  CHECK(result.rate() == doctest::Approx(600));
+  CHECK(result.deliveries() == 2'700);
+  CHECK(result.deliveries_rate() == doctest::Approx(1'800));
+  CHECK(result.failure().empty());
+  result.consumed->acked = 2'999;
+  CHECK(result.failure() == "1 message confirmed but not received");
+}
+
 TEST_CASE("bench result: confirms that come after the last ack count") {
   BenchResult result = exact_result();
   result.produced->ended_ns = 8'500'000'000;
@@ -66,7 +80,7 @@ TEST_CASE("bench result: JSON has the contract's keys, and CSV as many cells as 
   for (const char* const key : {"p50", "p90", "p99", "p999", "max"})
     CHECK_MESSAGE(json["latency_us"].contains(key), key);
   for (const char* const key : {"producers", "consumers", "messages", "size_bytes", "prefetch", "batch", "rate",
-                                "duration_ms", "queues", "work_ms", "warmup", "verify"})
+                                "duration_ms", "queues", "work_ms", "warmup", "verify", "connections"})
     CHECK_MESSAGE(json["parameters"].contains(key), key);
   const auto cells = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
   CHECK(cells(csv_heading()) == cells(csv_of(exact_result())));
@@ -99,6 +113,44 @@ TEST_CASE("bench parameters: shares add up, and queues have names of their own")
   CHECK(parameters.queue_names() == std::vector<std::string>{"q"});
   parameters.queues = 2;
   CHECK(parameters.queue_names() == std::vector<std::string>{"q-0", "q-1"});
+}
+
+TEST_CASE("bench parameters: consumers are spread evenly over the connections, and none is left over") {
+  BenchParameters parameters;
+  for (parameters.consumers = 1; parameters.consumers <= 12; ++parameters.consumers) {
+    for (parameters.connections = 1; parameters.connections <= parameters.consumers; ++parameters.connections) {
+      std::vector<std::uint32_t> on(parameters.connections);
+      for (std::uint32_t i = 0; i < parameters.consumers; ++i) ++on.at(parameters.connection_of(i));
+      const auto [least, most] = std::minmax_element(on.begin(), on.end());
+      CAPTURE(parameters.consumers);
+      CAPTURE(parameters.connections);
+      CHECK(*least >= 1);
+      CHECK(*most - *least <= 1);
+    }
+  }
+}
+
+TEST_CASE("bench parameters: a child process gets the same connections") {
+  BenchParameters parameters;
+  parameters.consumers = 7;
+  parameters.connections = 3;
+  const std::vector<std::string> flags = flags_of(parameters);
+  const auto flag = std::find(flags.begin(), flags.end(), "--connections");
+  REQUIRE(flag != flags.end());
+  REQUIRE(flag + 1 != flags.end());
+  CHECK(*(flag + 1) == "3");
+}
+
+TEST_CASE("bench result: text and CSV tell of shared connections") {
+  BenchResult result = exact_result();
+  result.parameters.consumers = 3;
+  result.parameters.connections = 3;
+  CHECK(text_of(result).find("3 consumers, 1 queue") != std::string::npos);
+  CHECK(csv_of(result).ends_with(",3"));
+  result.parameters.connections = 1;
+  CHECK(text_of(result).find("3 consumers on 1 connection, 1 queue") != std::string::npos);
+  CHECK(csv_of(result).ends_with(",1"));
+  CHECK(csv_heading().ends_with(",connections"));
 }
 
 TEST_CASE("bench presets: those of the published tables are there") {

@@ -87,14 +87,28 @@ TEST_CASE("load: an address that others can reach needs --insecure, wherever eit
 }
 
 TEST_CASE("load: what belongs to a later version is refused by name in every source") {
-  const TemporaryFile file("data = \"/var/lib/sluice\"\nsync = \"always\"\n");
+  const TemporaryFile file("prefetch = \"16\"\nhttp = \"127.0.0.1:1\"\n");
   const auto all =
       errors({"--config", file.path(), "--http", "127.0.0.1:5580"}, {"SLUICE_EVENTS=tcp://127.0.0.1:5571"});
   CHECK(all.size() == 4);
-  CHECK(has_line(all, {":1: data: not in this version (the journal comes with a later release"}));
-  CHECK(has_line(all, {":2: sync: not in this version"}));
+  CHECK(has_line(all, {":1: prefetch: not in this version (each consumer says"}));
+  CHECK(has_line(all, {":2: http: not in this version"}));
   CHECK(has_line(all, {"--http: not in this version"}));
   CHECK(has_line(all, {"SLUICE_EVENTS: not in this version"}));
+}
+
+TEST_CASE("load: the sync mode is always, os, or an interval of its own length") {
+  CHECK(good({}).settings.sync == SyncMode::always);
+  CHECK(good({"--sync", "os"}).settings.sync == SyncMode::os);
+  const Settings every = good({"--sync", "interval=20ms"}).settings;
+  CHECK(every.sync == SyncMode::interval);
+  CHECK(every.sync_interval_ms == 20);
+  CHECK(good({"--sync", "interval"}).settings.sync_interval_ms == Settings().sync_interval_ms);
+  for (const std::string wrong :
+       {"", "never", "always=1s", "interval=", "interval=0ms", "interval=2m", "interval=-1s"}) {
+    CAPTURE(wrong);
+    CHECK(contains(only_error({"--sync", wrong}), "--sync: "));
+  }
 }
 
 TEST_CASE("load: --check-config prints every value and its origin, as a file that means the same") {

@@ -135,6 +135,26 @@ TEST_CASE("replay: what its target cannot take stays where it is, and is told") 
   CHECK(h.count("jobs.dlq", "ready") == 2);
 }
 
+TEST_CASE("replay: a dry run counts the queues that it would make against the limit of queues") {
+  EngineOptions options;
+  options.queues_max = 5;
+  Harness h(options);
+  h.consume(2, 1, "a", 10);
+  h.consume(2, 2, "b", 10);
+  h.publish(1, "a", {"1"});
+  h.publish(1, "b", {"2"});
+  h.settle(2, wire::Verb::reject, 1, 2);
+  // Two origins in one place, and neither is there any more.
+  h.ask("dlq.replay", wire::Map().set("name", "a.dlq").set("to", "b.dlq"));
+  for (const char* const name : {"a", "b"}) h.ask("queue.delete", wire::Map().set("name", name));
+  for (const char* const name : {"c", "d"}) h.declare(name, {});
+  for (const bool dry_run : {true, false}) {
+    const wire::Map result = h.ask("dlq.replay", wire::Map().set("name", "b.dlq").set("dry_run", dry_run));
+    CHECK(*result.find("replayed")->get_if<std::uint64_t>() == 1);
+    CHECK(*result.find("refused")->get_if<std::uint64_t>() == 1);
+  }
+}
+
 TEST_CASE("replay: refuses a queue that is none of dead letters, an unknown one, and itself as target") {
   Harness h;
   bury(h, 1, 1);

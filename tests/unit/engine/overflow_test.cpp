@@ -130,6 +130,45 @@ TEST_CASE("overflow block: a session that goes takes its waiting publishes along
   CHECK(h.take().empty());
 }
 
+TEST_CASE("overflow block: up_to stops before what waited and was forgotten with its session, until it is sent again") {
+  Harness h;
+  h.declare("jobs", wire::Map().set("max_messages", 1).set("overflow", "block"));
+  h.open(1, "producer-16bytes");
+  h.publish_from(1, "jobs", 1, {"1", "2"});
+  h.publish_from(1, "other", 3, {"3"});
+  h.publish_from(1, "jobs", 4, {"4", "5"});
+  CHECK(h.told.confirms[1].back().up_to == 1);
+  h.close(1);
+  // 4 and 5, the last ones, are as if they had never been sent; 3 keeps its answer.
+  CHECK(h.engine.open_session(SessionId{7}, "producer-16bytes") == 3);
+  h.open(2, "producer-16bytes");
+  h.publish_from(2, "other", 4, {"x"});
+  CHECK(h.told.confirms[2].back().accepted.at(0).first_sequence == 4);
+  CHECK(h.told.confirms[2].back().up_to == 1);
+  h.ask("queue.purge", wire::Map().set("name", "jobs"));
+  h.publish_from(2, "jobs", 2, {"2"});
+  CHECK(h.told.confirms[2].back().accepted.at(0).first_sequence == 2);
+  CHECK(h.told.confirms[2].back().up_to == 4);
+  CHECK(payloads(h, "jobs") == Payloads{"2"});
+  CHECK(payloads(h, "other") == Payloads{"3", "x"});
+}
+
+TEST_CASE("overflow block: what waited, was forgotten and never sent again holds up_to for one publish window") {
+  Harness h;
+  h.declare("jobs", wire::Map().set("max_messages", 1).set("overflow", "block"));
+  h.open(1, "producer-16bytes");
+  h.publish_from(1, "jobs", 1, {"1", "2"});
+  h.publish_from(1, "other", 3, {"3"});
+  h.close(1);
+  h.open(2, "producer-16bytes");
+  const std::vector<std::string> many(1'000, "x");
+  std::uint64_t next = 4;
+  for (; next + 1'000 <= 2 + kRememberedMax; next += 1'000) h.publish_from(2, "other", next, many);
+  CHECK(h.told.confirms[2].back().up_to == 1);
+  h.publish_from(2, "other", next, many);
+  CHECK(h.told.confirms[2].back().up_to == next + 999);
+}
+
 TEST_CASE("overflow block: a deleted queue refuses what waits for it") {
   Blocking h;
   h.publish(1, "jobs", {"3"});

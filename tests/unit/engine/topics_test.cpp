@@ -50,6 +50,69 @@ TEST_CASE("C09 topics: a queue bound twice, and by two patterns, gets one copy")
   CHECK(h.counter("jobs", "enqueued") == 1);
 }
 
+TEST_CASE(
+    "topics: bound to a queue and to its dead letters, a publish is refused where those reject, and nothing is moved") {
+  Harness h;
+  h.declare("q", wire::Map().set("max_messages", 1).set("overflow", "dead_letter_oldest"));
+  h.declare("q.dlq", wire::Map().set("max_messages", 1));
+  bind(h, "q", "t");
+  bind(h, "q.dlq", "t");
+  publish(h, "t", "1");
+  publish(h, "t", "2");  // q would make room; q.dlq has none, and rejects
+  CHECK(h.told.confirms[1].back().refused.at(0).error.name == "queue_full");
+  CHECK(h.count("q", "ready") == 1);
+  CHECK(h.count("q", "dead") == 1);
+  CHECK(h.counter("q", "dead_lettered") == 0);
+}
+
+TEST_CASE("topics: where the dead letters had room, the one that makes room in the queue is not dropped for it again") {
+  Harness h;
+  h.declare("q", wire::Map().set("max_messages", 1).set("overflow", "dead_letter_oldest"));
+  h.declare("q.dlq", wire::Map().set("max_messages", 2));
+  bind(h, "q", "t");
+  bind(h, "q.dlq", "t");
+  publish(h, "t", "1");
+  publish(h, "t", "2");  // as a dead letter "1" goes over the limit, as any dead letter may
+  h.consume(2, 1, "q", 10);
+  h.consume(2, 2, "q.dlq", 10);
+  CHECK(h.take_payloads() == std::vector<std::string>{"2", "1", "1", "2"});
+  CHECK(h.counter("q.dlq", "dropped") == 0);
+  publish(h, "t", "3");
+  CHECK(h.told.confirms[1].back().refused.at(0).error.name == "queue_full");
+}
+
+TEST_CASE("topics: dead letters that make room themselves let the oldest go, whichever it is") {
+  Harness h;
+  h.declare("q", wire::Map().set("max_messages", 1).set("overflow", "dead_letter_oldest"));
+  h.declare("q.dlq", wire::Map().set("max_messages", 2).set("overflow", "drop_oldest"));
+  bind(h, "q", "t");
+  bind(h, "q.dlq", "t");
+  for (const char* const payload : {"1", "2", "3"}) publish(h, "t", payload);
+  h.consume(2, 1, "q", 10);
+  h.consume(2, 2, "q.dlq", 10);
+  CHECK(h.take_payloads() == std::vector<std::string>{"3", "2", "3"});
+  CHECK(h.counter("q.dlq", "dropped") == 3);
+}
+
+TEST_CASE("topics: at the limit of bindings one more is refused, of whatever kind; one that is there already is not") {
+  EngineOptions options;
+  options.bindings_max = 2;
+  Harness h(options);
+  bind(h, "a", "t");
+  bind(h, "b", "t");
+  const auto add = [&](std::string_view queue, std::string_view pattern) {
+    return h.request("bind.add", wire::Map().set("queue", queue).set("pattern", pattern));
+  };
+  CHECK(add("c", "t").error->name == "binding_limit");
+  CHECK(h.request("queue.info", wire::Map().set("name", "c")).error->name == "unknown_queue");
+  CHECK_FALSE(*add("a", "t").result->find("added")->get_if<bool>());
+  subscribe(h, 2, 1, "t");
+  CHECK(h.told.replies[2].back().error->name == "binding_limit");
+  h.ask("bind.remove", wire::Map().set("queue", "a").set("pattern", "t"));
+  subscribe(h, 2, 1, "t");
+  CHECK_FALSE(h.told.replies[2].back().error);
+}
+
 TEST_CASE("topics: a publish that no queue is bound for is told so and kept nowhere") {
   Harness h;
   publish(h, "a.b", "m");

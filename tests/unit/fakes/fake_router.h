@@ -17,11 +17,13 @@ namespace sluice::io {
 class FakeClock final : public Clock {
  public:
   Time now() override { return time; }
+  std::uint64_t steady_ms_up() override { return time.steady_ms + part_ms; }
   void pass(std::uint64_t ms) {
     time.steady_ms += ms;
     time.wall_ms += ms;
   }
   Time time{1'000'000, 1'700'000'000'000};
+  std::uint64_t part_ms = 0;  // 1: it stands between two whole milliseconds; more: so much went by within a turn
 };
 
 class FakeRouter final : public Router {

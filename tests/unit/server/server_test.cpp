@@ -91,6 +91,25 @@ TEST_CASE("server: a closed connection returns its session's messages within 3 m
   CHECK(r.router.take_one<wire::Deliver>("d").deliveries.at(0).count == 2);
 }
 
+TEST_CASE("server: what comes late in a long turn counts from the moment it came, and nothing timed is early") {
+  Running r;
+  r.hello("p");
+  r.hello("c");
+  r.router.put("c", wire::Consume{1, 5, "jobs", 1, 1'000});
+  r.settle();
+  r.router.take("c");
+  r.clock.part_ms = 40;  // so much has gone by since the turn began
+  r.router.put("p", publish("jobs", 1, {{"m", {}, 10, 4}}));
+  r.settle();
+  r.clock.part_ms = 1;
+  r.clock.pass(49);
+  r.settle();
+  CHECK(r.router.take("c").empty());
+  r.clock.pass(1);
+  r.settle();
+  CHECK(r.router.take_one<wire::Deliver>("c").deliveries.at(0).payload == "m");
+}
+
 TEST_CASE("server: an ack that the transport hands over after the end of its connection still counts") {
   Running r;
   r.hello("p");
