@@ -197,7 +197,7 @@ int serve(const sluice::config::Loaded& loaded) {
     if (storage) storage->drain_wake();
     for (std::uint32_t stops = signals.stops(); stops > 0; --stops) server.stop();
   }
-  if (next == Next::failed) throw std::runtime_error(*journal.failure());
+  if (next == Next::failed) throw std::runtime_error(*server.failure());
   if (storage) {
     if (const auto failure = storage->close()) throw std::runtime_error(*failure);
   }

@@ -32,6 +32,8 @@ class Keeper {
   // The last turn.
   void close(const engine::Now& now);
 
+  // See Pager::failure().
+  const std::optional<std::string>& failure() const { return pager_.failure(); }
   // By compaction.
   std::uint64_t parts_released() const { return compactor_.parts_released(); }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/crc32c.h"
+#include "durability/snapshot.h"
+
 namespace sluice::durability {
 namespace {
 
@@ -36,8 +39,18 @@ void Pager::trim() {
     engine::Message* const message = recorder_.messages().find(candidates_.front().key);
     candidates_.pop_front();
     const bool spare = message != nullptr && message->has_body() && message->state != engine::MessageState::leased;
-    if (spare && over()) engine_.parts().messages.detach_body(*message);
+    if (!spare || !over()) continue;
+    message->kept().checksum = checksum(message->headers(), message->payload());
+    engine_.parts().messages.detach_body(*message);
   }
+}
+
+// What the disk gives back is not what it was given: nobody may get it, and nothing that stands there can be trusted.
+void Pager::damaged(const engine::Message& message) {
+  if (failure_) return;
+  failure_ = "the journal gives back other bytes than it was given: message " + std::to_string(raw(message.id)) +
+             " of queue " + message.queue->name + ", at " +
+             journal_.describe(journal::Location{message.kept().location});
 }
 
 void Pager::look_ahead(engine::Queue& queue) {
@@ -112,6 +125,10 @@ void Pager::arrived(const journal::Fetched& fetched, const engine::Now& now) {
     // Compaction may have given it another place meanwhile: it is asked for again when it is needed.
     if (location < read.begin || location + message->size() > read.end) continue;
     const auto bytes = std::span(fetched.bytes).subspan(location - read.begin, message->size());
+    if (crc32c(bytes) != message->kept().checksum) {
+      damaged(*message);
+      continue;
+    }
     const std::string_view headers = text(bytes.first(message->headers_bytes));
     const std::string_view payload = text(bytes.subspan(message->headers_bytes));
     engine_.attach_body(*message, *engine::Body::make(payload, headers));

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <absl/container/btree_map.h>
@@ -36,6 +38,9 @@ class Pager final : public engine::Bodies {
   // What was asked for is here. REQUIRES: the ticket is one of this pager's.
   void arrived(const journal::Fetched& fetched, const engine::Now& now);
 
+  // One line, once a body came back with other bytes: the process has to stop.
+  const std::optional<std::string>& failure() const { return failure_; }
+
   // Of the reads under way, ~0 if there is none; and the next one's.
   std::uint64_t oldest_ticket() const { return reads_.empty() ? ~std::uint64_t{0} : reads_.begin()->first; }
   std::uint64_t next_ticket() const { return next_ticket_; }
@@ -49,6 +54,7 @@ class Pager final : public engine::Bodies {
     std::vector<std::uint64_t> keys;
   };
 
+  void damaged(const engine::Message& message);
   bool over() const;
   std::vector<engine::Message*> next_ones(engine::Queue& queue) const;
   void read(const std::vector<engine::Message*>& wanted);
@@ -66,6 +72,7 @@ class Pager final : public engine::Bodies {
   absl::btree_map<std::uint64_t, Read> reads_;  // by ticket
   absl::flat_hash_set<std::uint64_t> wanted_;   // keys that are being read
   std::uint64_t next_ticket_ = 2;               // even: odd ones are the compactor's
+  std::optional<std::string> failure_;
 };
 
 }  // namespace sluice::durability

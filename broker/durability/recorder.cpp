@@ -23,8 +23,8 @@ void Recorder::queue_created(engine::Queue& queue) {
 void Recorder::queue_changed(engine::Queue& queue) {
   end_run();
   queue.counted = queue.counters.sum();
-  writer_.queue(queue.number, queue.name, queue.paused, queue.temporary, to_record(queue.policy),
-                to_record(queue.counters));
+  writer_.queue({queue.number, queue.name, queue.paused, queue.temporary, queue.policy.durable, to_record(queue.policy),
+                 to_record(queue.counters)});
 }
 
 void Recorder::queue_deleted(const engine::Queue& queue) {
@@ -45,17 +45,23 @@ void Recorder::unbound(const engine::Queue& queue, std::string_view pattern) {
 
 void Recorder::published(std::span<engine::Message* const> copies, const engine::Publication& publication,
                          const engine::Now& now) {
+  kept_.clear();
   for (engine::Message* copy : copies) {
+    if (!copy->in_journal) continue;
     copy->kept().key = copy->position;
     messages_.add(copy->position, *copy);
     published_keys_.push_back(copy->position);
+    kept_.push_back(copy);
   }
   // A key of a topic is remembered for the topic, which a run does not tell.
-  const bool plain = copies.size() == 1 && (publication.topic.empty() || publication.dedup_key.empty());
-  if (plain) {
-    publish_in_run(*copies.front(), publication, now);
+  const bool plain = publication.topic.empty() || publication.dedup_key.empty();
+  if (kept_.empty()) {
+    // The answer is kept nevertheless: a resend after a restart is no new message.
+    if (publication.producer != 0) accepted(publication.producer, publication.sequence, copies.front()->id);
+  } else if (kept_.size() == 1 && plain) {
+    publish_in_run(*kept_.front(), publication, now);
   } else {
-    publish_alone(copies, publication, now);
+    publish_alone(kept_, publication, now);
   }
 }
 
@@ -122,6 +128,7 @@ void Recorder::write_message(std::span<engine::Message* const> copies, std::stri
 }
 
 void Recorder::delivered(const engine::Message& message, LeaseId lease) {
+  if (!message.in_journal) return;
   const std::uint64_t key = message.kept().key;
   if (run_ == Run::delivered && key == keys_.first_key + keys_.count && raw(lease) == keys_.first_lease + keys_.count) {
     ++keys_.count;
@@ -133,6 +140,7 @@ void Recorder::delivered(const engine::Message& message, LeaseId lease) {
 }
 
 void Recorder::ended(const engine::Message& message, engine::Ended how) {
+  if (!message.in_journal) return;
   const std::uint64_t key = message.kept().key;
   messages_.remove(key);
   if (run_ == Run::ended && how == keys_.how && key == keys_.first_key + keys_.count) {
@@ -145,6 +153,7 @@ void Recorder::ended(const engine::Message& message, engine::Ended how) {
 }
 
 void Recorder::returned(const engine::Message& message, engine::Cause cause, const engine::Now& now) {
+  if (!message.in_journal) return;
   end_run();
   record::Returned record;
   record.key = message.kept().key;
@@ -156,6 +165,7 @@ void Recorder::returned(const engine::Message& message, engine::Cause cause, con
 }
 
 void Recorder::dead_lettered(const engine::Message& message, engine::Cause cause) {
+  if (!message.in_journal) return;
   end_run();
   const engine::Extras& past = *message.extras;
   record::DeadLettered record;
@@ -171,6 +181,7 @@ void Recorder::dead_lettered(const engine::Message& message, engine::Cause cause
 }
 
 void Recorder::replayed(const engine::Message& message) {
+  if (!message.in_journal) return;
   end_run();
   writer_.replayed(message.kept().key, message.queue->number, message.position);
 }

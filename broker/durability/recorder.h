@@ -109,6 +109,7 @@ class Recorder final : public engine::Records {
   KeyRun keys_;
   std::vector<Placed> placed_;
   std::vector<std::uint64_t> published_keys_;
+  std::vector<engine::Message*> kept_;  // of the copies that are being recorded
   std::vector<record::Copy> copies_;
   MessageTable messages_;
   absl::flat_hash_map<std::uint64_t, engine::Queue*> queues_;  // by number; never iterated

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "durability/snapshot.h"
 #include "engine/dead_letters.h"
 #include "engine/queue_name.h"
@@ -17,6 +18,18 @@ constexpr std::size_t kLeasedSweep = 4'000'000;
 std::uint32_t to_u32(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
 void raise(std::uint64_t& next, std::uint64_t used, std::uint64_t count = 1) { next = std::max(next, used + count); }
+
+// As it was answered, but for the hint when to try again. One that this version does not know keeps its number.
+wire::ErrorBody error_of(const record::RefusedRange& range) {
+  wire::ErrorBody error;
+  error.code = range.error;
+  error.text = range.text;
+  if (const ErrorInfo* const info = find_error(range.error)) {
+    error.name = info->name;
+    error.retry = info->retry;
+  }
+  return error;
+}
 
 // While records are read, times stand as they are written: wall time in when_ms.
 void set_expiry(engine::Message& message, std::uint64_t expires_ms) {
@@ -104,6 +117,7 @@ void Restorer::read(const record::Queue& full) {
   queue.paused = full.paused;
   queue.temporary = full.temporary;
   queue.policy = from_record(full.policy);
+  queue.policy.durable = full.durable;
   queue.counters = from_record(full.counters);
   queue.counted = queue.counters.sum();
   // The first one that is read: bindings may stand between it and those that follow.
@@ -137,6 +151,7 @@ engine::Message& Restorer::make(const record::Body& body, engine::Body*& shared)
           ? engine::Message::make_kept(*shared)
           : engine::Message::make_kept(to_u32(body.payload.size()), static_cast<std::uint16_t>(body.headers.size()));
   message->kept().location = raw(base_ + body.offset);
+  if (shared == nullptr) message->kept().checksum = checksum(body.headers, body.payload);
   return *message;
 }
 
@@ -326,10 +341,7 @@ void Restorer::read(const record::Producer& full) {
   for (const record::AcceptedRange& run : full.accepted)
     producer.accepted.push_back({run.first_sequence, run.first_id, run.count});
   for (const record::RefusedRange& run : full.refused) {
-    wire::ErrorBody error;
-    error.code = run.error;
-    error.text = run.text;
-    producer.refused.push_back({run.first_sequence, run.count, error});
+    producer.refused.push_back({run.first_sequence, run.count, error_of(run)});
   }
   raise(next_.next_producer, full.producer);
 }
@@ -368,9 +380,7 @@ void Restorer::read(const record::Refused& refused) {
   raise(next_.next_producer, refused.producer);
   const record::RefusedRange& range = refused.range;
   producer.last_sequence = std::max(producer.last_sequence, range.first_sequence + (range.count - 1));
-  wire::ErrorBody error;
-  error.code = range.error;
-  error.text = range.text;
+  const wire::ErrorBody error = error_of(range);
   for (std::uint64_t i = 0; i < range.count; ++i)
     engine::add_refused(producer.refused, range.first_sequence + i, error);
   producer.forget_old();
@@ -441,11 +451,14 @@ std::optional<std::string> Restorer::hand_over_queues(engine::Engine::Parts& par
     ++found->second.queue->on_disk_only;   // for the moment: that it is not empty
   });
   for (auto& [number, read] : queues_) {
-    const bool empty = std::exchange(read.queue->on_disk_only, 0) == 0;
+    const std::uint64_t count = std::exchange(read.queue->on_disk_only, 0);
+    const bool empty = count == 0;
     if (!read.known && !empty)
       return "messages of queue number " + std::to_string(number) + ", which no record describes";
     if (!read.known) continue;
     engine::Queue& queue = *read.queue;
+    // Those that were not durable went with the broker.
+    queue.counters.dropped += queue.counters.expected_in_queue() - count;
     if (parts.queues.find(queue.name) != nullptr) return "two queues have the name " + queue.name;
     parts.queues.restore(std::move(read.queue));
     recorder.add_queue(queue);

@@ -1,6 +1,9 @@
 #include "durability/snapshot.h"
 
+#include <span>
+
 #include "base/check.h"
+#include "base/crc32c.h"
 #include "engine/queue.h"
 
 namespace sluice::durability {
@@ -189,6 +192,10 @@ record::How to_record(engine::Ended how) {
       return record::How::expired;
   }
   return record::How::acked;
+}
+
+std::uint32_t checksum(std::string_view headers, std::string_view payload) {
+  return crc32c(std::as_bytes(std::span(payload)), crc32c(std::as_bytes(std::span(headers))));
 }
 
 std::uint64_t due_ms(const engine::Message& message, const engine::Now& now) {

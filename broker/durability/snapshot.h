@@ -38,6 +38,9 @@ record::Reason to_record(engine::DeadReason reason);
 engine::DeadReason from_record(record::Reason reason);
 record::How to_record(engine::Ended how);
 
+// Of a body, headers first.
+std::uint32_t checksum(std::string_view headers, std::string_view payload);
+
 // 0: it is ready, or leased.
 std::uint64_t due_ms(const engine::Message& message, const engine::Now& now);
 // 0: never.

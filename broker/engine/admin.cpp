@@ -87,6 +87,7 @@ Result<wire::Map> Admin::declare(Arguments& arguments, const Now& now) {
   Queue* queue = queues_.find(name);
   const Result<Policy> policy = read_policy(given, queue != nullptr ? queue->policy : queues_.defaults());
   if (!policy) return tl::unexpected<Error>(policy.error());
+  if (auto error = not_durable(*policy)) return tl::unexpected<Error>(*std::move(error));
   const bool created = queue == nullptr;
   if (created) {
     const Result<Queue*> made = queues_.create(name, *policy);
@@ -98,6 +99,12 @@ Result<wire::Map> Admin::declare(Arguments& arguments, const Now& now) {
   wire::Map result;
   result.set("created", created).set("queue", describe(*queue, now));
   return result;
+}
+
+// What is asked for and cannot be given.
+std::optional<Error> Admin::not_durable(const Policy& policy) const {
+  if (!policy.durable || records_.keeps()) return std::nullopt;
+  return Error{ErrorCode::bad_policy, "durable: this broker keeps nothing, it was started without a data directory", 0};
 }
 
 Result<wire::Map> Admin::list(Arguments& arguments, const Now& now) {
@@ -134,6 +141,7 @@ Result<wire::Map> Admin::edit(Arguments& arguments, const Now& now) {
   if (!queue) return tl::unexpected<Error>(queue.error());
   const Result<Policy> policy = read_policy(given, (*queue)->policy);
   if (!policy) return tl::unexpected<Error>(policy.error());
+  if (auto error = not_durable(*policy)) return tl::unexpected<Error>(*std::move(error));
   const bool lowered = policy->dead_letter_max < (*queue)->policy.dead_letter_max;
   (*queue)->policy = *policy;
   if (lowered && !(*queue)->dead_letters) dead_letters_.apply_bound(**queue);

@@ -5,6 +5,8 @@
 // Threads  one.
 // Source   spec/protocol.md section 10.
 
+#include <optional>
+
 #include "base/error.h"
 #include "engine/arguments.h"
 #include "engine/bodies.h"
@@ -51,6 +53,7 @@ class Admin {
   Result<wire::Map> bindings(Arguments& arguments, const Now& now);
   Result<wire::Map> consumers(Arguments& arguments, const Now& now);
   Result<wire::Map> replay(Arguments& arguments, const Now& now);
+  std::optional<Error> not_durable(const Policy& policy) const;
   wire::Map describe(const Queue& queue, const Now& now);
 
   QueueTable& queues_;

@@ -46,7 +46,10 @@ Result<Queue*> Consumers::queue_for(const Peer& peer, const wire::Consume& frame
   if (!frame.queue.empty())
     return fail(ErrorCode::bad_field, "queue: must be empty with topic; a named queue is bound");
   if (auto error = pattern_error(frame.topic)) return fail(ErrorCode::bad_topic, *std::move(error));
-  const Result<Policy> policy = read_policy(frame.policy, queues_.defaults());
+  Policy base = queues_.defaults();
+  base.durable = false;  // it goes with its session anyway
+  Result<Policy> policy = read_policy(frame.policy, base);
+  if (policy && policy->durable) policy = fail(ErrorCode::bad_policy, "durable: an unnamed subscription is not");
   if (!policy) return tl::unexpected<Error>(policy.error());
   const std::string name = "_sub-" + std::to_string(raw(peer.session)) + "-" + std::to_string(frame.consumer);
   if (queues_.find(name) != nullptr) return fail(ErrorCode::policy_conflict, "queue " + name + " exists");

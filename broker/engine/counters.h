@@ -39,6 +39,11 @@ struct Counters {
 #undef SLUICE_COUNTER_ADD
   }
 
+  // What must be in the queue now.
+  std::uint64_t expected_in_queue() const {
+    return enqueued - acked - dead_lettered - dropped - expired - purged - replayed_out;
+  }
+
   // None ever falls: another sum is another state.
   std::uint64_t sum() const {
     std::uint64_t all = 0;

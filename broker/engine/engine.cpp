@@ -147,6 +147,7 @@ wire::Map Engine::totals() const {
       .set("delayed", delayed)
       .set("leased", leased)
       .set("bytes", messages_.bytes())
+      .set("bytes_on_disk_only", messages_.bytes_on_disk_only())
       .set("counters", counters.to_map().set("stale", settler_.stale()));
   return map;
 }

@@ -47,6 +47,7 @@ struct Kept {
   Body* body = nullptr;        // nullptr: on disk only
   std::uint64_t key = 0;       // its number in the journal, the same for its whole life
   std::uint64_t location = 0;  // of its body in the journal; 0: not written yet
+  std::uint32_t checksum = 0;  // of the body, while it is on disk only: what is read back is checked
 };
 
 // When a message expires: on the expiry wheel while it is not leased.

@@ -99,12 +99,21 @@ Result<void> read_choice(std::string_view key, std::span<const std::string_view>
   return fail(ErrorCode::bad_policy, std::string(key) + ": must be one of " + listed + ", is " + shown(value));
 }
 
+Result<void> read_flag(std::string_view key, const wire::Value& value, bool& flag) {
+  const auto* given = value.get_if<bool>();
+  if (given == nullptr)
+    return fail(ErrorCode::bad_policy, std::string(key) + ": must be true or false, is " + shown(value));
+  flag = *given;
+  return {};
+}
+
 Result<void> read_key(std::string_view key, const wire::Value& value, Policy& policy) {
   for (const WholeRule& rule : kWhole)
     if (rule.key == key) return read_whole(rule, value, policy);
   for (const RealRule& rule : kReal)
     if (rule.key == key) return read_real(rule, value, policy);
   if (key == "overflow") return read_choice(key, kOverflow, value, policy.overflow);
+  if (key == "durable") return read_flag(key, value, policy.durable);
   if (key == "on_expiry") return read_choice(key, kOnExpiry, value, policy.on_expiry);
   return fail(ErrorCode::bad_policy, "no policy key of this broker: " + std::string(key));
 }
@@ -126,6 +135,7 @@ wire::Map to_map(const Policy& policy) {
   for (const RealRule& rule : kReal) map.set(std::string(rule.key), policy.*rule.field);
   map.set("overflow", kOverflow[static_cast<std::size_t>(policy.overflow)]);
   map.set("on_expiry", kOnExpiry[static_cast<std::size_t>(policy.on_expiry)]);
+  map.set("durable", policy.durable);
   return map;
 }
 

@@ -33,6 +33,7 @@ struct Policy {
   OnExpiry on_expiry = OnExpiry::dead_letter;
   std::uint64_t dedup_window_ms = 120'000;  // 0: keys are not remembered
   std::uint64_t dead_letter_max = 10'000;
+  bool durable = false;  // what is published to it outlives the broker; needs a journal
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };

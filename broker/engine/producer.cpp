@@ -98,7 +98,21 @@ void Producer::restore(std::uint64_t last_sequence, std::deque<wire::Accepted> a
   last_ = last_sequence;
   runs_ = std::move(accepted);
   refused_ = std::move(refused);
+  find_missing();
   forget_old();
+}
+
+// What stands between two answers waited for room when the broker went.
+void Producer::find_missing() {
+  std::map<std::uint64_t, std::uint64_t> answered;  // first sequence: the one behind the last
+  const auto add = [&](const auto& run) { answered.emplace(run.first_sequence, run.first_sequence + run.count); };
+  for (const wire::Accepted& run : runs_) add(run);
+  for (const wire::Refused& run : refused_) add(run);
+  std::uint64_t next = answered.empty() ? 0 : answered.begin()->first;
+  for (const auto& [first, behind] : answered) {
+    for (std::uint64_t sequence = next; sequence < first; ++sequence) missing_.insert(sequence);
+    next = std::max(next, behind);
+  }
 }
 
 Producer& ProducerTable::open(std::string_view name) {

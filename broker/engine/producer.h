@@ -94,6 +94,7 @@ class Producer {
   void known(std::uint64_t sequence);
   void decided(std::uint64_t sequence);
   void forget_old();
+  void find_missing();
 
   std::uint64_t number_ = 0;
   std::uint64_t last_ = 0;

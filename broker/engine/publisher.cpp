@@ -212,12 +212,12 @@ MessageId Publisher::enqueue(const Target& target, const wire::PublishMessage& m
                              const Now& now) {
   const MessageId id = messages_.next_id();
   copies_.clear();
-  if (target.queues.size() == 1 && !records_.keeps()) {
+  if (target.queues.size() == 1 && !target.queues.front()->policy.durable) {
     copies_.push_back(Message::make(message.payload, message.headers));
   } else {
     Body& body = *Body::make(message.payload, message.headers);
-    for (std::size_t i = 0; i < target.queues.size(); ++i)
-      copies_.push_back(records_.keeps() ? Message::make_kept(body) : Message::make(body));
+    for (const Queue* queue : target.queues)
+      copies_.push_back(queue->policy.durable ? Message::make_kept(body) : Message::make(body));
   }
   for (std::size_t i = 0; i < target.queues.size(); ++i)
     messages_.publish(*target.queues[i], *copies_[i], id, message, now);

@@ -115,7 +115,7 @@ Appended FileJournal::append(std::span<const std::byte> records) {
   const Appended appended = pending_.append(records);
   last_ = appended.sequence;
   pending_bytes();  // forgets what is durable
-  unsafe_.push_back({raw(last_), records.size()});
+  unsafe_.push_back({raw(last_), records.size(), appended.base});
   unsafe_bytes_ += records.size();
   if (workers_ != nullptr) workers_->writer_has_work();
   return appended;
@@ -130,9 +130,32 @@ std::uint64_t FileJournal::pending_bytes() const {
   return unsafe_bytes_;
 }
 
+std::string FileJournal::describe(Location at) const {
+  return disk_.path(segment_name(segment_of(at))) + " offset " + std::to_string(offset_of(at));
+}
+
+bool FileJournal::is_durable(Location at, std::size_t bytes) const {
+  pending_bytes();  // forgets what is durable
+  return unsafe_.empty() || at + bytes <= unsafe_.front().base;
+}
+
+// What compaction has just written again is not on the disk yet, and asked for already.
 void FileJournal::fetch(std::uint64_t ticket, Location at, std::size_t bytes) {
+  if (!is_durable(at, bytes)) {
+    early_.push_back({ticket, at, bytes});
+    return;
+  }
   reader_.fetch(ticket, at, bytes);
   if (workers_ != nullptr) workers_->reader_has_work();
+}
+
+std::optional<Fetched> FileJournal::take() {
+  std::erase_if(early_, [this](const Early& asked) {
+    if (!is_durable(asked.at, asked.bytes)) return false;
+    fetch(asked.ticket, asked.at, asked.bytes);
+    return true;
+  });
+  return reader_.take();
 }
 
 void FileJournal::fetch_batch(std::uint64_t ticket) {

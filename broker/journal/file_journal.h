@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <tl/expected.hpp>
 
@@ -81,10 +82,11 @@ class FileJournal final : public Journal {
   std::optional<std::string> failure() const override { return status_.failure(); }
   std::uint64_t pending_bytes() const override;
   bool has_room() const override { return status_.has_room(); }
+  std::string describe(Location at) const override;
   std::uint64_t bytes() const override { return segments_.bytes(); }
   void fetch(std::uint64_t ticket, Location at, std::size_t bytes) override;
   void fetch_batch(std::uint64_t ticket) override;
-  std::optional<Fetched> take() override { return reader_.take(); }
+  std::optional<Fetched> take() override;
   std::optional<Part> oldest_part() const override;
   void release_oldest_part() override;
 
@@ -94,7 +96,15 @@ class FileJournal final : public Journal {
   struct Unsafe {
     std::uint64_t sequence = 0;
     std::uint64_t bytes = 0;
+    Location base{};
   };
+  struct Early {
+    std::uint64_t ticket = 0;
+    Location at{};
+    std::size_t bytes = 0;
+  };
+
+  bool is_durable(Location at, std::size_t bytes) const;
 
   io::Disk& disk_;
   const FileJournalOptions options_;
@@ -109,6 +119,7 @@ class FileJournal final : public Journal {
   // Of appends that were not durable when pending_bytes() looked last.
   mutable std::deque<Unsafe> unsafe_;
   mutable std::uint64_t unsafe_bytes_ = 0;
+  std::vector<Early> early_;  // fetches of what is not durable yet
 };
 
 }  // namespace sluice::journal

@@ -64,10 +64,12 @@ class Journal {
   virtual std::uint64_t pending_bytes() const { return 0; }
   // False: the disk is full. What frees room (acks) is still taken, from a reserve; new messages have to be refused.
   virtual bool has_room() const { return true; }
+  // For people.
+  virtual std::string describe(Location /*at*/) const { return "memory"; }
   // All that is kept.
   virtual std::uint64_t bytes() const { return 0; }
 
-  // Asks for bytes that are durable; the answer comes by take(). Tickets are the caller's.
+  // Asks for bytes that were appended; the answer comes by take(), once they are durable. Tickets are the caller's.
   virtual void fetch(std::uint64_t /*ticket*/, Location /*at*/, std::size_t /*bytes*/) {}
   // Asks for the next batch of the oldest part: first the first one, then the one after that, ...
   virtual void fetch_batch(std::uint64_t /*ticket*/) {}

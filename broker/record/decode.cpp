@@ -105,9 +105,10 @@ void read(Fields& fields, Policy& out) {
 void read(Fields& fields, Queue& out) {
   out.queue = fields.n("queue");
   out.name = fields.s("name");
-  const std::uint8_t flags = fields.flags("flags", kQueuePaused | kQueueTemporary);
+  const std::uint8_t flags = fields.flags("flags", kQueuePaused | kQueueTemporary | kQueueNotDurable);
   out.paused = (flags & kQueuePaused) != 0;
   out.temporary = (flags & kQueueTemporary) != 0;
+  out.durable = (flags & kQueueNotDurable) == 0;
   read(fields, out.policy);
   out.counters.resize(static_cast<std::size_t>(fields.items("counters", fields.n("counters"), 1)));
   for (std::uint64_t& counter : out.counters) counter = fields.n("counters");

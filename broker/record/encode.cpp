@@ -179,19 +179,16 @@ void RecordWriter::marks(const Marks& marks) {
   end(record, out.at());
 }
 
-void RecordWriter::queue(std::uint64_t queue, std::string_view name, bool paused, bool temporary, const Policy& policy,
-                         std::span<const std::uint64_t> counters) {
-  const std::size_t record = buffer_.size();
-  Put out(begin(Type::queue, numbers(2 + counters.size()) + text_bytes(name) + 1 + kPolicyBytesMax));
-  out.n(queue).s(name).u8(static_cast<std::uint8_t>((paused ? kQueuePaused : 0) | (temporary ? kQueueTemporary : 0)));
-  put(out, policy);
-  out.n(counters.size());
-  for (const std::uint64_t counter : counters) out.n(counter);
-  end(record, out.at());
-}
-
 void RecordWriter::queue(const Queue& queue) {
-  this->queue(queue.queue, queue.name, queue.paused, queue.temporary, queue.policy, queue.counters);
+  const std::size_t record = buffer_.size();
+  Put out(begin(Type::queue, numbers(2 + queue.counters.size()) + text_bytes(queue.name) + 1 + kPolicyBytesMax));
+  const int flags = (queue.paused ? kQueuePaused : 0) | (queue.temporary ? kQueueTemporary : 0) |
+                    (queue.durable ? 0 : kQueueNotDurable);
+  out.n(queue.queue).s(queue.name).u8(static_cast<std::uint8_t>(flags));
+  put(out, queue.policy);
+  out.n(queue.counters.size());
+  for (const std::uint64_t counter : queue.counters) out.n(counter);
+  end(record, out.at());
 }
 
 void RecordWriter::queue_deleted(std::uint64_t queue) {

@@ -53,8 +53,6 @@ class RecordWriter {
 
   void marks(const Marks& marks);
   void queue(const Queue& queue);
-  void queue(std::uint64_t queue, std::string_view name, bool paused, bool temporary, const Policy& policy,
-             std::span<const std::uint64_t> counters);
   void queue_deleted(std::uint64_t queue);
   void bound(std::uint64_t queue, std::string_view pattern);
   void unbound(std::uint64_t queue, std::string_view pattern);

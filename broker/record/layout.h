@@ -16,6 +16,7 @@ inline constexpr std::size_t kHeadBytes = 5;  // type, length
 
 inline constexpr std::uint8_t kQueuePaused = 1;
 inline constexpr std::uint8_t kQueueTemporary = 2;
+inline constexpr std::uint8_t kQueueNotDurable = 4;
 inline constexpr std::uint8_t kCopySuspect = 1;
 inline constexpr std::uint8_t kCopyNew = 2;
 inline constexpr std::uint8_t kReturnedSuspect = 1;

@@ -96,6 +96,7 @@ struct Queue {
   std::string_view name;
   bool paused = false;
   bool temporary = false;
+  bool durable = true;  // its messages are kept
   Policy policy;
   std::vector<std::uint64_t> counters;  // in the order of spec/journal.md; those of a later version stand behind
 

@@ -34,6 +34,17 @@ struct Overloaded : Handlers... {
 
 }  // namespace
 
+namespace {
+
+// Queues are durable where they can be.
+engine::EngineOptions engine_options(const ServerOptions& options, const journal::Journal& journal) {
+  engine::EngineOptions out = options.engine;
+  out.policy.durable = journal.keeps_bytes();
+  return out;
+}
+
+}  // namespace
+
 Server::Server(const ServerOptions& options, io::Clock& clock, io::Router& router, journal::Journal& journal,
                log::Logger& logger)
     : options_(options),
@@ -44,7 +55,8 @@ Server::Server(const ServerOptions& options, io::Clock& clock, io::Router& route
       peer_log_(logger, kPeerLogLinesASecond),
       recorder_(journal.keeps_bytes() ? std::make_unique<durability::Recorder>() : nullptr),
       outbox_(options.outbox, router),
-      engine_(options.engine, recorder_ ? static_cast<engine::Records&>(*recorder_) : counted_, outbox_),
+      engine_(engine_options(options, journal), recorder_ ? static_cast<engine::Records&>(*recorder_) : counted_,
+              outbox_),
       time_(clock.now()),
       started_ms_(time_.steady_ms) {
   if (recorder_) keeper_ = std::make_unique<durability::Keeper>(options.memory_bytes, engine_, *recorder_, journal);
@@ -67,15 +79,22 @@ Server::Next Server::turn() {
   const bool more_due = engine_.finish_turn(now());
   const bool more_to_record = record();
   outbox_.seal(journal_.last());
-  busy_ = more_frames || more_due || more_to_record;
+  // After a wake the caller drains what woke: what became safe since this turn looked has no wake of its own, so the next one looks
+  // before it waits.
+  busy_ = more_frames || more_due || more_to_record || ready.wake;
   send();
   for (const SessionId id : std::exchange(closing_, {}))
     if (sessions_.find(id) != nullptr)
       end_session(id, ErrorCode::closed_by_operator, "an operator closed this session");
   memory_.look(engine_.message_bytes());
-  if (journal_.failure()) return Next::failed;
+  if (failure()) return Next::failed;
   if (drained()) return Next::stop;
   return ready.wake ? Next::look_for_signals : Next::turn;
+}
+
+std::optional<std::string> Server::failure() const {
+  if (keeper_ && keeper_->failure()) return keeper_->failure();
+  return journal_.failure();
 }
 
 bool Server::record() {

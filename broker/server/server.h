@@ -54,8 +54,10 @@ class Server {
 
   enum class Next : std::uint8_t { turn, look_for_signals, stop, failed };
   // One turn: waits until there is something to do, then does it. Says what the caller is to do next; `stop`: drained, and
-  // everything is durable; `failed`: the journal failed, see Journal::failure().
+  // everything is durable; `failed`: see failure().
   Next turn();
+  // One line for people, once what is kept can be trusted no more.
+  std::optional<std::string> failure() const;
   // A request to stop came: drain; the second one stops at once.
   void stop();
 

@@ -46,8 +46,6 @@ Json json_of(const DeadLetter& dead) {
 }
 
 Json json_of(const QueueInfo& queue) {
-  Json policy = json_of(queue.policy);
-  policy["durable"] = queue.durable;
   return {{"name", queue.name},
           {"ready", queue.ready},
           {"delayed", queue.delayed},
@@ -57,7 +55,7 @@ Json json_of(const QueueInfo& queue) {
           {"oldest_age_ms", queue.oldest_age_ms},
           {"bytes", queue.bytes},
           {"paused", queue.paused},
-          {"policy", std::move(policy)},
+          {"policy", json_of(queue.policy)},
           {"counters", queue.counters}};
 }
 

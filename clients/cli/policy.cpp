@@ -16,6 +16,7 @@ constexpr double kJitterMax = 1;
 using WholeField = std::optional<std::uint64_t>& (*)(QueuePolicy&);
 using DecimalField = std::optional<double>& (*)(QueuePolicy&);
 using WordField = std::optional<std::string>& (*)(QueuePolicy&);
+using FlagField = std::optional<bool>& (*)(QueuePolicy&);
 struct Count {
   WholeField field;
   std::uint64_t min = 0;
@@ -35,10 +36,14 @@ struct Word {
   std::array<const char*, 4> words{};  // those that there are; the rest null
 };
 
+struct OnOff {
+  FlagField field;
+};
+
 struct Row {
   const char* key;
   const char* flag;
-  std::variant<Count, Duration, Size, Decimal, Word> value;
+  std::variant<Count, Duration, Size, Decimal, Word, OnOff> value;
   const char* help;
 };
 
@@ -51,7 +56,7 @@ auto& backoff(QueuePolicy& policy) {
   return policy.backoff.*Member;
 }
 
-const std::array<Row, 14> kRows{{
+const std::array<Row, 15> kRows{{
     {"lease_ms", "--lease", Duration{field<&QueuePolicy::lease_ms>},
      "how long a consumer has for a message before it goes to another"},
     {"max_attempts", "--max-attempts", Count{field<&QueuePolicy::max_attempts>, 1},
@@ -79,6 +84,8 @@ const std::array<Row, 14> kRows{{
      "how long deduplication keys are remembered; 0s: not at all"},
     {"dead_letter_max", "--dlq-max", Count{field<&QueuePolicy::dead_letter_max>},
      "dead letters kept; the oldest go first"},
+    {"durable", "--durable", OnOff{field<&QueuePolicy::durable>},
+     "off: messages are not kept in the broker's journal, and are gone when it stops"},
 }};
 
 struct AddFlag {
@@ -100,6 +107,12 @@ struct AddFlag {
       if (word != nullptr) words.emplace_back(word);
     add_choice(command, row.flag, value.field(policy), "HOW", std::move(words), row.help);
   }
+  void operator()(const OnOff& value) const {
+    std::optional<bool>& target = value.field(policy);
+    add_value(command, row.flag, "on|off", row.help, [&target](const std::string& flag, const std::string& text) {
+      target = parse_choice(flag, text, {"on", "off"}) == "on";
+    });
+  }
 };
 
 struct AddFact {
@@ -112,6 +125,7 @@ struct AddFact {
   void operator()(const Size& value) const { facts.add_size(row.key, value.field(policy).value_or(0)); }
   void operator()(const Decimal& value) const { facts.add(row.key, json_line(value.field(policy).value_or(0))); }
   void operator()(const Word& value) const { facts.add(row.key, value.field(policy).value_or("")); }
+  void operator()(const OnOff& value) const { facts.add(row.key, value.field(policy).value_or(false) ? "yes" : "no"); }
 };
 
 }  // namespace

@@ -131,6 +131,7 @@ struct AddFields {
     add_text(out, "name", queue.name);
     out["paused"] = queue.paused;
     out["temporary"] = queue.temporary;
+    out["durable"] = queue.durable;
     out["policy"] = json_of(queue.policy);
     out["counters"] = json_of_counters(queue.counters);
   }

@@ -34,16 +34,23 @@ engine::EngineOptions engine_options(const Options& options) {
   return out;
 }
 
+Options options_of(const Generator& generator, const Run& run) {
+  Options options = generator.options();
+  options.rules.durable = run.journal;
+  return options;
+}
+
 class Driver {
  public:
   Driver(Run& run, Corners& corners)
       : run_(run),
         generator_(run.seed),
+        options_(options_of(generator_, run)),
         shadow_(run.journal ? std::make_unique<Shadow>() : nullptr),
-        engine_(engine_options(generator_.options()), shadow_ ? shadow_->records(recorder_) : recorder_, recorder_),
+        engine_(engine_options(options_), shadow_ ? shadow_->records(recorder_) : recorder_, recorder_),
         corners_(corners),
-        model_(generator_.options(), corners),
-        invariants_(generator_, generator_.options()) {
+        model_(options_, corners),
+        invariants_(generator_, options_) {
     if (shadow_) shadow_->begin(engine_, now_);
     engine_.open_session(SessionId{kAdmin}, "");
   }
@@ -181,8 +188,7 @@ class Driver {
 
   // Everything that can be seen by requests.
   void compare_whole() {
-    if (shadow_)
-      shadow_->check(engine_, engine_options(generator_.options()), Generator::producers(), !clock_set_, now_);
+    if (shadow_) shadow_->check(engine_, engine_options(options_), Generator::producers(), !clock_set_, now_);
     if (shadow_) corners_.hit(Corner::recovered);
     if (shadow_ && shadow_->parts_released() > 0) corners_.hit(Corner::compacted);
     wire::Array queues;
@@ -209,6 +215,7 @@ class Driver {
   Run& run_;
   engine::Now now_ = kStart;
   Generator generator_;
+  Options options_;
   Recorder recorder_;
   std::unique_ptr<Shadow> shadow_;
   bool clock_set_ = false;

@@ -68,7 +68,9 @@ Model::Outcome Model::add_consumer(std::uint64_t session, const wire::Consume& f
   } else {
     if (!frame.queue.empty()) return error(ErrorCode::bad_field);
     if (!is_pattern(std::string(frame.topic))) return error(ErrorCode::bad_topic);
-    const std::optional<Rules> rules = read_rules(frame.policy, options_.rules);
+    Rules base = options_.rules;
+    base.durable = false;
+    const std::optional<Rules> rules = read_rules(frame.policy, base);
     if (!rules) return error(ErrorCode::bad_policy);
     made.queue = "_sub-" + std::to_string(session) + "-" + std::to_string(frame.consumer);
     if (find(made.queue) != nullptr) return error(ErrorCode::policy_conflict);

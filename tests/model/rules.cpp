@@ -48,6 +48,11 @@ bool read_key(const std::string& key, const wire::Value& value, Rules& rules) {
   if (key == "overflow")
     return read_choice(value, {"reject", "block", "drop_oldest", "dead_letter_oldest"}, rules.overflow);
   if (key == "on_expiry") return read_choice(value, {"dead_letter", "drop"}, rules.on_expiry);
+  if (key == "durable") {
+    const auto* given = value.get_if<bool>();
+    if (given != nullptr) rules.durable = *given;
+    return given != nullptr;
+  }
   for (const Whole& whole : kWhole) {
     if (key != whole.key) continue;
     const auto* given = value.get_if<std::uint64_t>();
@@ -90,6 +95,7 @@ wire::Map to_map(const Rules& rules) {
   wire::Map map;
   for (const Whole& whole : kWhole) map.set(whole.key, rules.*whole.field);
   map.set("backoff_factor", rules.backoff_factor).set("backoff_jitter", rules.backoff_jitter);
+  map.set("durable", rules.durable);
   map.set("overflow", rules.overflow).set("on_expiry", rules.on_expiry);
   return map;
 }

@@ -32,6 +32,7 @@ struct Rules {
   std::string on_expiry = "dead_letter";
   std::uint64_t dedup_window_ms = 120'000;
   std::uint64_t dead_letter_max = 10'000;
+  bool durable = false;
   friend bool operator==(const Rules&, const Rules&) = default;
 };
 

@@ -76,7 +76,6 @@ Exit run_info(Context& context, const QueueOptions& options) {
   facts.add_size("bytes", queue.bytes);
   facts.add("paused", queue.paused ? "yes" : "no");
   add_policy_facts(facts, queue.policy);
-  facts.add("durable", queue.durable ? "yes" : "no");
   for (const auto& [name, value] : queue.counters) facts.add(name, value);
   facts.print();
   return Exit::done;

@@ -69,6 +69,7 @@ QueuePolicy to_policy(const wire::Map& map) {
   policy.ttl_ms = find_uint(map, "ttl_ms");
   policy.on_expiry = find_text(map, "on_expiry");
   policy.dedup_window_ms = find_uint(map, "dedup_window_ms");
+  policy.durable = to_bool(map, "durable");
   return policy;
 }
 
@@ -169,6 +170,7 @@ wire::Map to_wire(const QueuePolicy& policy) {
   set_if(map, "ttl_ms", policy.ttl_ms);
   set_if(map, "on_expiry", policy.on_expiry);
   set_if(map, "dedup_window_ms", policy.dedup_window_ms);
+  set_if(map, "durable", policy.durable);
   return map;
 }
 
@@ -194,7 +196,6 @@ QueueInfo to_queue_info(const wire::Map& map) {
   info.oldest_age_ms = to_uint(map, "oldest_age_ms");
   info.bytes = to_uint(map, "bytes");
   info.policy = to_policy(to_map(map, "policy"));
-  info.durable = to_bool(to_map(map, "policy"), "durable");
   info.paused = to_bool(map, "paused");
   info.counters = to_counters(to_map(map, "counters"));
   return info;

@@ -39,6 +39,7 @@ TEST_CASE("message json: a queue has what the contract names") {
   queue.name = "jobs";
   queue.policy.lease_ms = 30'000;
   queue.policy.backoff.jitter = 0.2;
+  queue.policy.durable = false;
   const Json json = json_of(queue);
   for (const char* const key :
        {"name", "ready", "delayed", "leased", "dead", "consumers", "oldest_age_ms", "paused", "policy", "counters"})

@@ -50,18 +50,22 @@ TEST_CASE("policy: every flag reaches the key of the specification") {
                                      "--backoff-factor", "1.5", "--backoff-max",  "1m",    "--backoff-jitter",  "0.5",
                                      "--max-messages",   "100", "--max-bytes",    "64KiB", "--overflow",        "block",
                                      "--block-timeout",  "2s",  "--ttl",          "1h",    "--on-expiry",       "drop",
-                                     "--dedup-window",   "0s",  "--dlq-max",      "7"});
+                                     "--dedup-window",   "0s",  "--dlq-max",      "7",     "--durable",         "off"});
   const Json expected = {{"lease_ms", 5'000},         {"max_attempts", 3},        {"backoff_initial_ms", 10},
                          {"backoff_factor", 1.5},     {"backoff_max_ms", 60'000}, {"backoff_jitter", 0.5},
                          {"max_messages", 100},       {"max_bytes", 65'536},      {"overflow", "block"},
                          {"block_timeout_ms", 2'000}, {"ttl_ms", 3'600'000},      {"on_expiry", "drop"},
-                         {"dedup_window_ms", 0},      {"dead_letter_max", 7}};
+                         {"dedup_window_ms", 0},      {"dead_letter_max", 7},     {"durable", false}};
   CHECK(json_of(policy) == expected);
   CHECK(policy.overflow == "block");
   CHECK(policy.backoff.factor == 1.5);
   std::string lines;
   for (const auto& [key, value] : expected.items())
-    lines += key + "\t" + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+    lines += key + "\t" +
+             (value.is_string()    ? value.get<std::string>()
+              : value.is_boolean() ? "no"
+                                   : value.dump()) +
+             "\n";
   CHECK(facts_of(policy) == lines);
 }
 

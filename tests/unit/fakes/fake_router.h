@@ -30,7 +30,7 @@ class FakeRouter final : public Router {
  public:
   Ready wait(std::int64_t timeout_ms) override {
     waits.push_back(timeout_ms);
-    return {true, true};
+    return {true, std::exchange(wake, false)};
   }
 
   bool receive(Received& received) override {
@@ -89,6 +89,7 @@ class FakeRouter final : public Router {
   std::set<std::string> gone;
   std::set<std::string> full;
   std::vector<std::int64_t> waits;
+  bool wake = false;  // the next wait() finds that the loop was woken
 
  private:
   Incoming current_;

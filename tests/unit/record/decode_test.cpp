@@ -117,7 +117,7 @@ TEST_CASE("records: numbers that stand for nothing are refused") {
 TEST_CASE("records: a queue's flags, overflow, on_expiry and factors are looked at") {
   const Policy policy{};
   RecordWriter out;
-  out.queue(1, "q", true, true, policy, {});
+  out.queue({1, "q", true, true, false, policy, {}});
   const std::string good = to_string(out.bytes());
   REQUIRE(decode(good).error == "");
   const std::size_t flags = 5 + 3;

@@ -273,6 +273,18 @@ TEST_CASE("server: one turn takes a bounded number of frames") {
   CHECK(r.router.waits.size() == waits);  // it knew that there was more
 }
 
+TEST_CASE("server: after a wake it looks again before it waits") {
+  Running r;
+  r.settle();
+  r.router.wake = true;
+  CHECK(r.server.turn() == Server::Next::look_for_signals);
+  const std::size_t waits = r.router.waits.size();
+  CHECK(r.server.turn() == Server::Next::turn);
+  CHECK(r.router.waits.size() == waits);
+  r.server.turn();
+  CHECK(r.router.waits.size() == waits + 1);
+}
+
 TEST_CASE("server: server.info takes no arguments, and says so") {
   Running r;
   r.hello("c");

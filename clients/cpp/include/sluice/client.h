@@ -95,13 +95,13 @@ struct QueuePolicy {
   std::optional<std::uint64_t> ttl_ms;            // of messages without their own; 0: none
   std::optional<std::string> on_expiry;           // dead_letter, drop
   std::optional<std::uint64_t> dedup_window_ms;   // 0: keys are not remembered
+  std::optional<bool> durable;                    // messages outlive the broker; only where it has a journal
 };
 
 struct QueueInfo {
   std::string name;
   std::uint64_t ready = 0, delayed = 0, leased = 0, dead = 0, consumers = 0, oldest_age_ms = 0, bytes = 0;
   QueuePolicy policy;  // every field set
-  bool durable = false;
   std::map<std::string, std::uint64_t> counters;
   bool paused = false;  // delivers nothing until resumed
 };
