@@ -21,10 +21,15 @@ std::uint64_t Compactor::live_bytes() const {
   return parts.messages.bytes() + recorder_.messages().size() * kMessageOverhead + parts.queues.size() * kQueueBytes;
 }
 
-bool Compactor::worth_it() const {
+bool Compactor::worth_it() {
   const std::optional<journal::Part> part = journal_.oldest_part();
-  if (!part) return false;
-  return journal_.bytes() > 2 * live_bytes() + part->bytes && journal_.bytes() > not_before_bytes_;
+  if (!part || journal_.bytes() <= 2 * live_bytes() + part->bytes) {
+    pass_ = {};
+    return false;
+  }
+  if (journal_.bytes() <= not_before_bytes_) return false;
+  if (!pass_.until) pass_.until = journal_.last();
+  return true;
 }
 
 void Compactor::ask() {
@@ -92,13 +97,21 @@ bool Compactor::wait_until_safe() {
 }
 
 void Compactor::finish_part() {
-  const std::uint64_t part_bytes = journal_.oldest_part()->bytes;
+  const journal::Part part = *journal_.oldest_part();
   journal_.release_oldest_part();
   ++parts_released_;
-  // Where nearly all of it lives, to go on at once would only move it about.
-  const bool gained = written_ < part_bytes - part_bytes / 4;
-  not_before_bytes_ = gained ? 0 : journal_.bytes() + part_bytes;
+  pass_.read_bytes += part.bytes;
+  pass_.written_bytes += written_;
+  if (part.last >= *pass_.until) end_pass();
   state_ = State::idle;
+}
+
+// A part can be all alive, and the ones behind it all dead; so what a pass gained is known at its end. When nearly all of it lives, there is
+// more of it than live_bytes() knows: to go on would only move it about.
+void Compactor::end_pass() {
+  const bool gained = pass_.written_bytes < pass_.read_bytes - pass_.read_bytes / 4;
+  not_before_bytes_ = gained ? 0 : journal_.bytes() + journal_.bytes() / 4;
+  pass_ = {};
 }
 
 bool Compactor::write_again(const engine::Now& now) {

@@ -33,10 +33,16 @@ class Compactor {
 
  private:
   enum class State : std::uint8_t { idle, reading, writing, counting, syncing };
+  // Over all that was there when it began.
+  struct Pass {
+    std::optional<Sequence> until;
+    std::uint64_t read_bytes = 0;
+    std::uint64_t written_bytes = 0;
+  };
 
   bool count_again();
   bool wait_until_safe();
-  bool worth_it() const;
+  bool worth_it();
   std::uint64_t live_bytes() const;
   void ask();
   // True: the batch is done.
@@ -48,6 +54,7 @@ class Compactor {
                 const engine::Now& now);
   bool is_home(Sequence home) const { return home >= batch_.first && home <= batch_.last; }
   void finish_part();
+  void end_pass();
 
   engine::Engine& engine_;
   Recorder& recorder_;
@@ -60,7 +67,8 @@ class Compactor {
   std::string counted_up_to_;                   // name of a queue
   std::optional<Sequence> safe_at_;             // all that was written again is durable then
   std::uint64_t reads_before_ = 0;              // the pager's tickets from before that may still read the part
-  std::uint64_t not_before_bytes_ = 0;
+  Pass pass_;
+  std::uint64_t not_before_bytes_ = 0;  // of the journal: what was gained last was not worth it
   std::uint64_t next_ticket_ = 1;
   std::uint64_t parts_released_ = 0;
 };

@@ -50,7 +50,7 @@ void Keeper::append() {
   const std::span<const std::byte> records = recorder_.finish_turn();
   if (records.empty()) return;
   const journal::Appended place = journal_.append(records);
-  pager_.published(place.sequence);
+  pager_.appended(place.sequence);
   recorder_.appended(place);
 }
 

@@ -29,20 +29,25 @@ bool Pager::over() const {
   return messages.bytes() - messages.bytes_on_disk_only() > memory_bytes_;
 }
 
-void Pager::published(Sequence turn) {
+void Pager::appended(Sequence turn) {
   if (!over()) return;
-  for (const std::uint64_t key : recorder_.published_keys()) candidates_.push_back({turn, key});
+  for (const std::uint64_t key : recorder_.loose_keys()) candidates_.push_back({turn, key});
 }
 
 void Pager::trim() {
-  while (!candidates_.empty() && candidates_.front().turn <= journal_.durable()) {
-    engine::Message* const message = recorder_.messages().find(candidates_.front().key);
-    candidates_.pop_front();
-    const bool spare = message != nullptr && message->has_body() && message->state != engine::MessageState::leased;
-    if (!spare || !over()) continue;
-    message->kept().checksum = checksum(message->headers(), message->payload());
-    engine_.parts().messages.detach_body(*message);
-  }
+  for (; !candidates_.empty() && candidates_.front().turn <= journal_.durable(); candidates_.pop_front())
+    drop_body(candidates_.front().key);
+  // Whoever looks at several waits for all of them: what was asked for before has come.
+  for (; !looked_at_.empty() && oldest_ticket() >= looked_at_.front().ticket; looked_at_.pop_front())
+    drop_body(looked_at_.front().key);
+}
+
+void Pager::drop_body(std::uint64_t key) {
+  engine::Message* const message = recorder_.messages().find(key);
+  const bool spare = message != nullptr && message->has_body() && message->state != engine::MessageState::leased;
+  if (!spare || !over()) return;
+  message->kept().checksum = checksum(message->headers(), message->payload());
+  engine_.parts().messages.detach_body(*message);
 }
 
 // What the disk gives back is not what it was given: nobody may get it, and nothing that stands there can be trusted.
@@ -55,7 +60,7 @@ void Pager::damaged(const engine::Message& message) {
 
 void Pager::look_ahead(engine::Queue& queue) {
   if (queue.fetching > 0) return;
-  read(next_ones(queue));
+  read(next_ones(queue), Why::next);
 }
 
 // The first messages without a body, if few with one stand before them.
@@ -79,10 +84,10 @@ std::vector<engine::Message*> Pager::next_ones(engine::Queue& queue) const {
 }
 
 void Pager::fetch(engine::Message& message) {
-  if (!wanted_.contains(message.kept().key)) read({&message});
+  if (!wanted_.contains(message.kept().key)) read({&message}, Why::looked_at);
 }
 
-void Pager::read(const std::vector<engine::Message*>& wanted) {
+void Pager::read(const std::vector<engine::Message*>& wanted, Why why) {
   Read next;
   for (engine::Message* message : wanted) {
     const std::uint64_t begin = message->kept().location;
@@ -92,6 +97,7 @@ void Pager::read(const std::vector<engine::Message*>& wanted) {
     if (!near) {
       ask(std::exchange(next, {}));
       next.begin = begin;
+      next.why = why;
       next.queue = message->queue->number;
     }
     next.end = end;
@@ -132,6 +138,7 @@ void Pager::arrived(const journal::Fetched& fetched, const engine::Now& now) {
     const std::string_view headers = text(bytes.first(message->headers_bytes));
     const std::string_view payload = text(bytes.subspan(message->headers_bytes));
     engine_.attach_body(*message, *engine::Body::make(payload, headers));
+    if (read.why == Why::looked_at) looked_at_.push_back({next_ticket_, key});
     engine_.parts().dispatcher.mark(*message->queue);
   }
   engine_.bodies_arrived(now);

@@ -31,8 +31,8 @@ class Pager final : public engine::Bodies {
   void look_ahead(engine::Queue& queue) override;
   void fetch(engine::Message& message) override;
 
-  // The messages that were published in the turn that was appended as `turn`.
-  void published(Sequence turn);
+  // The turn in which the recorder's loose keys were published, or came back, was appended as `turn`.
+  void appended(Sequence turn);
   // Frees bodies that are durable and too many.
   void trim();
   // What was asked for is here. REQUIRES: the ticket is one of this pager's.
@@ -46,8 +46,10 @@ class Pager final : public engine::Bodies {
   std::uint64_t next_ticket() const { return next_ticket_; }
 
  private:
+  enum class Why : std::uint8_t { next, looked_at };  // will be handed out, or somebody only looks at it
   // Messages whose bodies stand near each other, read at once.
   struct Read {
+    Why why = Why::next;
     std::uint64_t queue = 0;
     std::uint64_t begin = 0;  // location
     std::uint64_t end = 0;
@@ -57,7 +59,8 @@ class Pager final : public engine::Bodies {
   void damaged(const engine::Message& message);
   bool over() const;
   std::vector<engine::Message*> next_ones(engine::Queue& queue) const;
-  void read(const std::vector<engine::Message*>& wanted);
+  void read(const std::vector<engine::Message*>& wanted, Why why);
+  void drop_body(std::uint64_t key);
   void ask(Read&& read);
 
   std::uint64_t memory_bytes_;
@@ -68,7 +71,12 @@ class Pager final : public engine::Bodies {
     Sequence turn;
     std::uint64_t key;
   };
+  struct LookedAt {
+    std::uint64_t ticket;  // the first one that was not yet given when it came
+    std::uint64_t key;
+  };
   std::deque<Candidate> candidates_;
+  std::deque<LookedAt> looked_at_;
   absl::btree_map<std::uint64_t, Read> reads_;  // by ticket
   absl::flat_hash_set<std::uint64_t> wanted_;   // keys that are being read
   std::uint64_t next_ticket_ = 2;               // even: odd ones are the compactor's

@@ -1,5 +1,8 @@
 #include "durability/recorder.h"
 
+#include <algorithm>
+#include <string>
+
 #include "base/check.h"
 #include "durability/snapshot.h"
 
@@ -8,6 +11,8 @@ namespace {
 
 // A run ends here, so that compaction never has to take more of it at once.
 constexpr std::size_t kRunBytesMax = 256 * 1024;
+// So many numbers are reserved at once for messages that are not kept.
+constexpr std::uint64_t kReserved = 65'536;
 
 }  // namespace
 
@@ -50,19 +55,44 @@ void Recorder::published(std::span<engine::Message* const> copies, const engine:
     if (!copy->in_journal) continue;
     copy->kept().key = copy->position;
     messages_.add(copy->position, *copy);
-    published_keys_.push_back(copy->position);
+    loose_keys_.push_back(copy->position);
     kept_.push_back(copy);
   }
   // A key of a topic is remembered for the topic, which a run does not tell.
   const bool plain = publication.topic.empty() || publication.dedup_key.empty();
   if (kept_.empty()) {
-    // The answer is kept nevertheless: a resend after a restart is no new message.
-    if (publication.producer != 0) accepted(publication.producer, publication.sequence, copies.front()->id);
+    publish_unkept(*copies.front(), publication, now);
   } else if (kept_.size() == 1 && plain) {
     publish_in_run(*kept_.front(), publication, now);
   } else {
     publish_alone(kept_, publication, now);
   }
+}
+
+// The answer is kept nevertheless: a resend after a restart is no new message.
+void Recorder::publish_unkept(const engine::Message& message, const engine::Publication& publication,
+                              const engine::Now& now) {
+  reserve_id(message.id);
+  if (publication.producer != 0) accepted(publication.producer, publication.sequence, message.id);
+  if (publication.dedup_key.empty()) return;
+  if (publication.topic.empty()) {
+    write_dedup_key(message.queue->number, publication.dedup_key, message.id, now.wall_ms);
+  } else {
+    const std::string key = std::string(publication.topic) + " " + std::string(publication.dedup_key);
+    write_dedup_key(0, key, message.id, now.wall_ms);
+  }
+}
+
+void Recorder::reserve_id(MessageId id) {
+  if (raw(id) < reserved_id_) return;
+  reserved_id_ = raw(id) + kReserved;
+  write_marks();
+}
+
+void Recorder::reserve_lease(LeaseId lease) {
+  if (raw(lease) < reserved_lease_) return;
+  reserved_lease_ = raw(lease) + kReserved;
+  write_marks();
 }
 
 bool Recorder::continues(const engine::Message& message, const engine::Publication& publication) const {
@@ -128,7 +158,7 @@ void Recorder::write_message(std::span<engine::Message* const> copies, std::stri
 }
 
 void Recorder::delivered(const engine::Message& message, LeaseId lease) {
-  if (!message.in_journal) return;
+  if (!message.in_journal) return reserve_lease(lease);
   const std::uint64_t key = message.kept().key;
   if (run_ == Run::delivered && key == keys_.first_key + keys_.count && raw(lease) == keys_.first_lease + keys_.count) {
     ++keys_.count;
@@ -162,6 +192,7 @@ void Recorder::returned(const engine::Message& message, engine::Cause cause, con
   record.due_ms = due_ms(message, now);
   if (cause == engine::Cause::nack || cause == engine::Cause::reject) record.error = message.extras->error;
   writer_.returned(record);
+  loose_keys_.push_back(record.key);
 }
 
 void Recorder::dead_lettered(const engine::Message& message, engine::Cause cause) {
@@ -178,6 +209,7 @@ void Recorder::dead_lettered(const engine::Message& message, engine::Cause cause
   record.at_ms = past.dead_at_ms;
   if (cause == engine::Cause::nack || cause == engine::Cause::reject) record.error = past.error;
   writer_.dead_lettered(record);
+  loose_keys_.push_back(record.key);
 }
 
 void Recorder::replayed(const engine::Message& message) {
@@ -209,9 +241,9 @@ void Recorder::write_marks() {
   end_run();
   const engine::Engine::Parts parts = engine_->parts();
   record::Marks marks;
-  marks.next_id = parts.messages.next_id_number();
+  marks.next_id = std::max(parts.messages.next_id_number(), reserved_id_);
   marks.next_key = parts.messages.next_position();
-  marks.next_lease = raw(parts.leases.next_id());
+  marks.next_lease = std::max(raw(parts.leases.next_id()), reserved_lease_);
   marks.next_queue = parts.queues.next_number();
   marks.next_producer = parts.producers.next_number();
   writer_.marks(marks);
@@ -278,7 +310,7 @@ void Recorder::appended(const journal::Appended& place) {
     if (engine::Message* const message = messages_.find(placed.key))
       message->kept().location = raw(place.base + placed.offset);
   placed_.clear();
-  published_keys_.clear();
+  loose_keys_.clear();
   writer_.clear();
   turn_ = Sequence{raw(place.sequence) + 1};
 }

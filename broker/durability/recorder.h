@@ -71,8 +71,8 @@ class Recorder final : public engine::Records {
   void add_queue(engine::Queue& queue) { queues_.emplace(queue.number, &queue); }
   Sequence marks_home() const { return marks_home_; }
   void set_marks_home(Sequence home) { marks_home_ = home; }
-  // Keys of messages published in this turn.
-  const std::vector<std::uint64_t>& published_keys() const { return published_keys_; }
+  // Of messages that were published in this turn, or came back from their holders: nobody needs their bodies for the moment.
+  const std::vector<std::uint64_t>& loose_keys() const { return loose_keys_; }
 
  private:
   enum class Run : std::uint8_t { none, published, delivered, ended };
@@ -97,6 +97,10 @@ class Recorder final : public engine::Records {
   };
 
   void end_run();
+  // Numbers that no record shows may not be given again after a restart either.
+  void reserve_id(MessageId id);
+  void reserve_lease(LeaseId lease);
+  void publish_unkept(const engine::Message& message, const engine::Publication& publication, const engine::Now& now);
   bool continues(const engine::Message& message, const engine::Publication& publication) const;
   void publish_in_run(engine::Message& message, const engine::Publication& publication, const engine::Now& now);
   void publish_alone(std::span<engine::Message* const> copies, const engine::Publication& publication,
@@ -108,13 +112,15 @@ class Recorder final : public engine::Records {
   PublishedRun published_;
   KeyRun keys_;
   std::vector<Placed> placed_;
-  std::vector<std::uint64_t> published_keys_;
+  std::vector<std::uint64_t> loose_keys_;
   std::vector<engine::Message*> kept_;  // of the copies that are being recorded
   std::vector<record::Copy> copies_;
   MessageTable messages_;
   absl::flat_hash_map<std::uint64_t, engine::Queue*> queues_;  // by number; never iterated
   Sequence turn_{1};
   Sequence marks_home_{};
+  std::uint64_t reserved_id_ = 0;  // some record says that numbers below were given
+  std::uint64_t reserved_lease_ = 0;
 };
 
 }  // namespace sluice::durability

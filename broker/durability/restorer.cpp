@@ -445,11 +445,17 @@ tl::expected<Restored, std::string> Restorer::finish(engine::Engine& engine, Rec
 }
 
 std::optional<std::string> Restorer::hand_over_queues(engine::Engine::Parts& parts, Recorder& recorder) {
+  recent_queue_ = nullptr;
   messages_.for_each([this](engine::Message& message) {
-    const auto found = queues_.find(message.queue->number);
-    SLUICE_CHECK(found != queues_.end());  // its messages end before a queue is deleted
-    ++found->second.queue->on_disk_only;   // for the moment: that it is not empty
+    if (recent_queue_ == nullptr || recent_queue_->queue.get() != message.queue) {
+      const auto found = queues_.find(message.queue->number);
+      SLUICE_CHECK(found != queues_.end());  // its messages end before a queue is deleted
+      recent_queue_ = &found->second;
+    }
+    ++recent_queue_->queue->on_disk_only;  // for the moment: that it is not empty
+    if (message.position != message.kept().key) moved_.push_back(&message);
   });
+  recent_queue_ = nullptr;
   for (auto& [number, read] : queues_) {
     const std::uint64_t count = std::exchange(read.queue->on_disk_only, 0);
     const bool empty = count == 0;
@@ -467,33 +473,27 @@ std::optional<std::string> Restorer::hand_over_queues(engine::Engine::Parts& par
   return std::nullopt;
 }
 
-// Keys rise with positions, but for those that moved.
-std::vector<engine::Message*> Restorer::in_order() {
-  const auto before = [](const engine::Message* a, const engine::Message* b) { return a->position < b->position; };
-  std::vector<engine::Message*> in_place;
-  std::vector<engine::Message*> moved;
-  in_place.reserve(messages_.size());
+// In order of position, as keys rise, but for those that moved.
+void Restorer::hand_over_messages(engine::Engine::Parts& parts, Recorder& recorder, const engine::Now& now) {
+  std::sort(moved_.begin(), moved_.end(),
+            [](const engine::Message* a, const engine::Message* b) { return a->position < b->position; });
+  auto moved = moved_.begin();
   messages_.for_each([&](engine::Message& message) {
-    (message.position == message.kept().key ? in_place : moved).push_back(&message);
+    if (message.position != message.kept().key) return;
+    for (; moved != moved_.end() && (*moved)->position < message.position; ++moved) hand_over(**moved, parts, now);
+    hand_over(message, parts, now);
   });
-  std::sort(moved.begin(), moved.end(), before);
-  const auto middle = static_cast<std::ptrdiff_t>(in_place.size());
-  in_place.insert(in_place.end(), moved.begin(), moved.end());
-  std::inplace_merge(in_place.begin(), in_place.begin() + middle, in_place.end(), before);
-  return in_place;
+  for (; moved != moved_.end(); ++moved) hand_over(**moved, parts, now);
+  recorder.messages() = std::exchange(messages_, MessageTable());
 }
 
-void Restorer::hand_over_messages(engine::Engine::Parts& parts, Recorder& recorder, const engine::Now& now) {
-  for (engine::Message* message : in_order()) {
-    std::optional<std::uint64_t> due;
-    if (message->state == engine::MessageState::delayed && message->when_ms > now.wall_ms)
-      due = steady_ms(message->when_ms, now);
-    std::optional<std::uint64_t> expires;
-    if (message->extras != nullptr && message->extras->expiry.set)
-      expires = steady_ms(message->extras->expiry.when_ms, now);
-    parts.messages.restore(*message->queue, *message, due, expires);
-  }
-  recorder.messages() = std::exchange(messages_, MessageTable());
+void Restorer::hand_over(engine::Message& message, engine::Engine::Parts& parts, const engine::Now& now) {
+  std::optional<std::uint64_t> due;
+  if (message.state == engine::MessageState::delayed && message.when_ms > now.wall_ms)
+    due = steady_ms(message.when_ms, now);
+  std::optional<std::uint64_t> expires;
+  if (message.extras != nullptr && message.extras->expiry.set) expires = steady_ms(message.extras->expiry.when_ms, now);
+  parts.messages.restore(*message.queue, message, due, expires);
 }
 
 void Restorer::hand_over_producers(engine::Engine::Parts& parts) {

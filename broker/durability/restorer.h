@@ -97,8 +97,8 @@ class Restorer {
   void end_leases();
   void drop_temporary_queues();
   std::optional<std::string> hand_over_queues(engine::Engine::Parts& parts, Recorder& recorder);
-  std::vector<engine::Message*> in_order();
   void hand_over_messages(engine::Engine::Parts& parts, Recorder& recorder, const engine::Now& now);
+  void hand_over(engine::Message& message, engine::Engine::Parts& parts, const engine::Now& now);
   void hand_over_producers(engine::Engine::Parts& parts);
   void hand_over_keys(engine::Engine::Parts& parts, const engine::Now& now);
 
@@ -112,7 +112,8 @@ class Restorer {
   std::uint64_t recent_queue_number_ = 0;
   std::map<std::uint64_t, Producer> producers_;
   std::vector<Key> keys_;
-  std::vector<std::uint64_t> leased_;  // keys that were handed out; those still leased are among them
+  std::vector<std::uint64_t> leased_;    // keys that were handed out; those still leased are among them
+  std::vector<engine::Message*> moved_;  // of finish(): their position is not their key
   std::uint64_t returned_ = 0;
   record::Marks next_{1, 1, 1, 1, 1};
   Sequence marks_home_{};

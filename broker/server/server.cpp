@@ -73,7 +73,7 @@ Server::Next Server::turn() {
   if (ready.events) handle_events();
   if (keeper_) keeper_->begin_turn(now());
   hold_publishes();
-  const bool more_frames = !closed_ && receive_frames();
+  const bool more_frames = receive_frames();
   if (!more_frames) close_leaving();
   check_sessions();
   const bool more_due = engine_.finish_turn(now());
@@ -162,7 +162,8 @@ std::int64_t Server::wait_ms() {
   std::optional<std::uint64_t> due_ms = engine_.next_due_ms();
   const auto sooner = [&due_ms](std::uint64_t at_ms) { due_ms = std::min(due_ms.value_or(at_ms), at_ms); };
   if (const auto check_ms = sessions_.next_check_ms()) sooner(*check_ms);
-  if (drain_.draining()) sooner(drain_.deadline_ms());
+  // Once the journal has its last record only the disk is waited for, which wakes the loop.
+  if (drain_.draining() && !closed_) sooner(drain_.deadline_ms());
   if (!leaving_.empty()) sooner(leaving_.front().until_ms);
   std::int64_t wait_ms = -1;
   if (due_ms) {
@@ -208,7 +209,7 @@ bool Server::receive_frames() {
     if (!router_.receive(received)) return false;
     bytes += received.body.size();
     ++counters_.frames_received;
-    receive(received);
+    if (!closed_) receive(received);  // after the journal's last record nothing can happen any more
   }
   return true;
 }

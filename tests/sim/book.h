@@ -34,18 +34,18 @@ enum class LeaseState : std::uint8_t {
 struct Copy {
   Queue* queue = nullptr;
   Sent* sent = nullptr;
-  bool sure = false;            // it is here if the message was accepted
+  bool sure = false;  // it is here if the message was accepted
   bool delivered = false;
-  bool acked = false;           // confirmed
-  bool maybe_acked = false;     // asked for, and the broker died before the answer
-  bool suspect = false;         // may be one
-  bool in_order = false;        // in Queue::ready
-  std::uint64_t count = 0;      // as last told
-  std::uint64_t attempts = 0;   // as last told
-  std::uint64_t failures = 0;   // that certainly happened
-  std::uint64_t lease = 0;      // the last one
-  std::uint64_t delivered_at = 0;  // event
-  std::uint64_t acked_at = 0;      // event
+  bool acked = false;               // confirmed
+  bool maybe_acked = false;         // asked for, and the broker died before the answer
+  bool suspect = false;             // may be one
+  bool in_order = false;            // in Queue::ready
+  std::uint64_t count = 0;          // as last told
+  std::uint64_t attempts = 0;       // as last told
+  std::uint64_t failures = 0;       // that certainly happened
+  std::uint64_t lease = 0;          // the last one
+  std::uint64_t delivered_at = 0;   // event
+  std::uint64_t acked_at = 0;       // event
   std::uint64_t not_before_us = 0;  // a nack asked for it
   std::uint64_t not_before_life = 0;
 };
@@ -56,8 +56,8 @@ struct Lease {
   std::uint64_t consumer = 0;
   LeaseState state = LeaseState::live;
   Asked asked = Asked::nothing;
-  std::uint64_t deadline_us = 0;  // as last told to the holder
-  std::uint64_t extended_us = 0;  // the deadline that it asked for; 0: none
+  std::uint64_t deadline_us = 0;    // as last told to the holder
+  std::uint64_t extended_us = 0;    // the deadline that it asked for; 0: none
   std::uint64_t nack_until_us = 0;  // the delay that it asked for
 };
 
@@ -76,7 +76,7 @@ struct Sent {
   std::uint64_t ttl_ms = 0;
 
   Answer answer = Answer::none;
-  std::uint64_t id = 0;  // 0: not known
+  std::uint64_t id = 0;    // 0: not known
   bool duplicate = false;  // accepted under the id of another one with the same key
   bool received = false;
   std::uint64_t received_us = 0;  // the first time
@@ -89,19 +89,19 @@ struct Sent {
 
 struct Queue {
   std::string name;
-  Queue* origin = nullptr;  // of a dead-letter queue
-  Queue* dead = nullptr;    // its dead-letter queue, once there was need to name it
+  Queue* origin = nullptr;         // of a dead-letter queue
+  Queue* dead = nullptr;           // its dead-letter queue, once there was need to name it
   std::uint64_t attempts_max = 5;  // the largest it ever had
   std::uint64_t dedup_window_us = 120 * kSecond;
   bool may_expire = false;
   bool may_drop = false;
-  bool may_wait = false;           // overflow block: a publish is accepted later than it is received
-  std::uint64_t emptied_at = 0;    // event: last purge or deletion that may have happened
-  std::uint64_t replayed_at = 0;   // event: last replay that may have happened, out of it or into it
-  std::uint64_t acks = 0;          // confirmed
+  bool may_wait = false;          // overflow block: a publish is accepted later than it is received
+  std::uint64_t emptied_at = 0;   // event: last purge or deletion that may have happened
+  std::uint64_t replayed_at = 0;  // event: last replay that may have happened, out of it or into it
+  std::uint64_t acks = 0;         // confirmed
   std::uint64_t maybe_acks = 0;
-  std::uint64_t entered = 0;       // confirmed publishes
-  bool deleted = false;            // at some time, so that its counters are not those of all its life
+  std::uint64_t entered = 0;                      // confirmed publishes
+  bool deleted = false;                           // at some time, so that its counters are not those of all its life
   std::map<std::string, std::uint64_t> counters;  // as last told
   std::uint64_t counted_turn = 0;
   // Certainly ready, in order of delivery: (9 - priority, id), with the turn since when.
@@ -118,15 +118,16 @@ struct ByName {
 };
 
 struct Consumer {
-  Queue* queue = nullptr;     // nullptr: unnamed subscription
-  std::string pattern;        // its
-  bool exact = true;          // every grant is known to have been taken
+  Queue* queue = nullptr;  // nullptr: unnamed subscription
+  std::string pattern;     // its
+  bool exact = true;       // every grant is known to have been taken
   bool open = true;
   std::uint64_t granted_messages = 0;
   std::uint64_t granted_bytes = 0;
   std::uint64_t used_messages = 0;
   std::uint64_t used_bytes = 0;
-  std::map<std::uint64_t, std::uint64_t> last_first;  // by priority: the highest id that it was given for the first time
+  std::map<std::uint64_t, std::uint64_t>
+      last_first;  // by priority: the highest id that it was given for the first time
 };
 
 // A request that was received, until it is answered.
@@ -153,7 +154,7 @@ struct Session {
   bool hostile = false;  // its frames follow no rule
   std::uint64_t last_lease = 0;
   std::map<std::uint64_t, Consumer> consumers;
-  std::vector<std::uint64_t> leases;  // that it ever got
+  std::vector<std::uint64_t> leases;         // that it ever got
   std::map<std::uint64_t, Pending> pending;  // by request
   struct Publication {
     Sent* sent;

@@ -80,9 +80,10 @@ void Worker::on_frame(const wire::BrokerFrame& frame) {
   }
   if (const auto* reply = std::get_if<wire::Reply>(&frame)) {
     // A CONSUME was refused: another one later.
-    if (reply->error && !stage_.calm) world_.after(200 * kMs, [this] {
-      if (open() && consumers_.size() < 3) consume();
-    });
+    if (reply->error && !stage_.calm)
+      world_.after(200 * kMs, [this] {
+        if (open() && consumers_.size() < 3) consume();
+      });
     return;
   }
   const auto* lost = std::get_if<wire::LeaseLost>(&frame);

@@ -36,9 +36,9 @@ class Worker final : public Client {
   std::uint64_t slowness_ = 0;  // percent of the lease that work takes at most
   std::uint64_t ack_percent_ = 80;
   std::uint64_t next_consumer_ = 1;
-  std::map<std::uint64_t, bool> consumers_;   // by number: open
-  std::map<std::uint64_t, Held> held_;        // by lease
-  std::uint64_t forgotten_lease_ = 0;         // of an earlier session
+  std::map<std::uint64_t, bool> consumers_;  // by number: open
+  std::map<std::uint64_t, Held> held_;       // by lease
+  std::uint64_t forgotten_lease_ = 0;        // of an earlier session
 };
 
 }  // namespace sluice::sim

@@ -63,8 +63,8 @@ std::string verb_name(wire::Verb verb) {
 }
 
 std::string publish_text(const wire::Publish& frame) {
-  std::string text = join("PUBLISH", frame.kind == wire::PublishKind::topic ? "topic" : "queue", frame.queue, "sequence",
-                          frame.first_sequence, "messages");
+  std::string text = join("PUBLISH", frame.kind == wire::PublishKind::topic ? "topic" : "queue", frame.queue,
+                          "sequence", frame.first_sequence, "messages");
   for (const wire::PublishMessage& message : frame.messages) {
     text += " #" + std::to_string(serial_of(message.payload));
     if (message.priority != wire::kPriorityDefault) text += "p" + std::to_string(message.priority);
@@ -88,7 +88,8 @@ std::string settle_text(const wire::Settle& frame) {
 std::string confirm_text(const wire::Confirm& frame) {
   std::string text = join("CONFIRM up_to", frame.up_to);
   for (const wire::Accepted& each : frame.accepted)
-    text += " " + range(each.first_sequence, each.first_sequence + each.count - 1) + "=id" + std::to_string(each.first_id);
+    text +=
+        " " + range(each.first_sequence, each.first_sequence + each.count - 1) + "=id" + std::to_string(each.first_id);
   for (const wire::Refused& each : frame.refused)
     text += " " + range(each.first_sequence, each.first_sequence + each.count - 1) + "!" + each.error.name;
   return text;

@@ -6,7 +6,11 @@
 namespace sluice::sim {
 
 Faults::Faults(Stage& stage, BrokerUnderTest& broker, std::vector<Client*> victims)
-    : stage_(stage), world_(stage.world), random_(stage.world.stream(3)), broker_(broker), victims_(std::move(victims)) {}
+    : stage_(stage),
+      world_(stage.world),
+      random_(stage.world.stream(3)),
+      broker_(broker),
+      victims_(std::move(victims)) {}
 
 void Faults::repeat(Mark fault, std::uint64_t every_us, std::function<bool()> what) {
   if (!stage_.settings.on(fault)) return;
@@ -57,9 +61,8 @@ void Faults::begin() {
 void Faults::begin_disk() {
   repeat(Mark::broker_killed, 4 * kSecond, [this] { return kill(Death::killed, 0); });
   repeat(Mark::power_cut, 4 * kSecond, [this] { return kill(Death::power_cut, 0); });
-  repeat(Mark::killed_between_sends, 4 * kSecond, [this] {
-    return kill(random_.chance(50) ? Death::killed : Death::power_cut, random_.between(1, 50));
-  });
+  repeat(Mark::killed_between_sends, 4 * kSecond,
+         [this] { return kill(random_.chance(50) ? Death::killed : Death::power_cut, random_.between(1, 50)); });
   repeat(Mark::disk_slow, 5 * kSecond, [this] { return slow_disk(); });
   repeat(Mark::disk_full, 4 * kSecond, [this] { return fill_disk(); });
   repeat(Mark::write_failed, 6 * kSecond, [this] { return fail_disk(test::Call::write, EIO); });

@@ -11,9 +11,7 @@ constexpr std::uint64_t kProbeMarginUs = 100 * kMs;
 constexpr std::uint64_t kCredit = 50;
 constexpr std::uint64_t kCreditBytes = 20'000;  // a frame of it from each queue fits the smallest line
 
-std::uint64_t number_in(const wire::Map& map, std::string_view key) {
-  return *map.find(key)->get_if<std::uint64_t>();
-}
+std::uint64_t number_in(const wire::Map& map, std::string_view key) { return *map.find(key)->get_if<std::uint64_t>(); }
 
 }  // namespace
 
@@ -79,8 +77,8 @@ void Inspector::take_list(const wire::Map& result) {
     const std::uint64_t there = number_in(queue, "ready") + number_in(queue, "delayed") + number_in(queue, "leased");
     if (there != 0)
       left_ += " " + name + ": " + std::to_string(number_in(queue, "ready")) + " ready, " +
-               std::to_string(number_in(queue, "delayed")) + " delayed, " +
-               std::to_string(number_in(queue, "leased")) + " leased;";
+               std::to_string(number_in(queue, "delayed")) + " delayed, " + std::to_string(number_in(queue, "leased")) +
+               " leased;";
     if (name.starts_with("_sub-") && !name.ends_with(".dlq")) continue;
     if (!consumed_.insert(name).second) continue;
     wire::Consume frame;

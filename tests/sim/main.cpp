@@ -117,7 +117,8 @@ void tell_failure(const Settings& settings, const std::string& violation) {
   std::printf("The last lines of its trace:\n");
   for (const std::string& line : again.trace) std::printf("  %s\n", line.c_str());
   if (again.violation != violation)
-    std::printf("S27: run again it fails otherwise: %s\n", again.violation.empty() ? "not at all" : again.violation.c_str());
+    std::printf("S27: run again it fails otherwise: %s\n",
+                again.violation.empty() ? "not at all" : again.violation.c_str());
   std::printf("%s\nAgain: ./dev sim --seed %llu\n", violation.c_str(), static_cast<unsigned long long>(settings.seed));
 }
 
@@ -191,7 +192,9 @@ int main(int count, char** texts) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::optional<Arguments> arguments = read_arguments(count, texts);
   if (!arguments) {
-    std::fprintf(stderr, "usage: sluice_sim [--seed N] [--seeds N] [--minutes N] [--known FILE] [--need-all yes] [--trace yes]\n");
+    std::fprintf(
+        stderr,
+        "usage: sluice_sim [--seed N] [--seeds N] [--minutes N] [--known FILE] [--need-all yes] [--trace yes]\n");
     return 2;
   }
   const std::optional<std::vector<std::uint64_t>> known = read_known(arguments->known);

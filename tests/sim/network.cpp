@@ -4,9 +4,17 @@
 #include <utility>
 
 namespace sluice::sim {
+namespace {
+
+constexpr std::uint64_t kIdleTurnsMax = 20'000;
+
+}  // namespace
 
 io::Ready Network::wait(std::int64_t timeout_ms) {
-  ++turns_;
+  // A turn without anything to do is one too many; so many are a loop that spins.
+  if (++idle_turns_ > kIdleTurnsMax)
+    world_.fail("L1", "the broker's loop spins: " + std::to_string(idle_turns_) +
+                          " turns without a frame, an event or a pause");
   const std::uint64_t until_us =
       timeout_ms < 0 ? kNever : world_.now_us() + static_cast<std::uint64_t>(timeout_ms) * kMs;
   while (!interrupted_) {
@@ -14,10 +22,11 @@ io::Ready Network::wait(std::int64_t timeout_ms) {
     const bool due = world_.next_us() <= world_.now_us();
     if (!due && !stalled && (has_something() || world_.now_us() >= until_us)) break;
     const std::uint64_t sleeps_until_us = std::max(until_us, stalled_until_us_);
-    if (world_.next_us() <= sleeps_until_us) {
+    if (due || world_.next_us() <= sleeps_until_us) {
       if (world_.next_us() == kNever) world_.fail("L3", "the broker sleeps for ever and nothing will wake it");
       world_.run_next();
     } else {
+      idle_turns_ = 0;
       world_.skip_to(sleeps_until_us);
     }
   }
@@ -30,6 +39,7 @@ io::Ready Network::wait(std::int64_t timeout_ms) {
 
 bool Network::receive(io::Received& received) {
   if (incoming_.empty()) return false;
+  idle_turns_ = 0;
   current_ = std::move(incoming_.front());
   incoming_.pop_front();
   received = {current_.link->route, current_.link->number, current_.bytes, current_.parts};
@@ -95,9 +105,8 @@ Link* Network::connect(Endpoint& client) {
 void Network::send(Link& link, std::string bytes, std::size_t parts) {
   if (link.half_open || !link.broker_has) return;
   link.to_broker_us = std::max(link.to_broker_us, world_.now_us() + delay_us());
-  world_.at(link.to_broker_us, [this, &link, parts, bytes = std::move(bytes)]() mutable {
-    arrive(link, std::move(bytes), parts);
-  });
+  world_.at(link.to_broker_us,
+            [this, &link, parts, bytes = std::move(bytes)]() mutable { arrive(link, std::move(bytes), parts); });
 }
 
 void Network::arrive(Link& link, std::string bytes, std::size_t parts) {

@@ -34,12 +34,12 @@ class Endpoint {
 struct Link {
   std::uint64_t id = 0;
   std::string route;
-  int number = -1;               // of its descriptor in the broker; reused when it is free
-  Endpoint* client = nullptr;    // nullptr: gone
-  bool broker_has = true;        // its transport believes in the connection
-  bool half_open = false;        // nothing arrives any more, on either side
-  bool reads = true;             // the client takes what is sent
-  bool blocked_once = false;     // it did not, at some time
+  int number = -1;                 // of its descriptor in the broker; reused when it is free
+  Endpoint* client = nullptr;      // nullptr: gone
+  bool broker_has = true;          // its transport believes in the connection
+  bool half_open = false;          // nothing arrives any more, on either side
+  bool reads = true;               // the client takes what is sent
+  bool blocked_once = false;       // it did not, at some time
   std::uint64_t to_broker_us = 0;  // when the last frame under way arrives
   std::uint64_t to_client_us = 0;
 };
@@ -92,7 +92,6 @@ class Network final : public io::Router {
   void interrupt_after_sends(std::uint64_t count) { sends_left_ = count; }
   void wake() { wake_ = true; }
   std::uint64_t delay_us_max() const { return options_.delay_us_max; }
-  std::uint64_t turns() const { return turns_; }
   std::vector<Link*> links();
 
  private:
@@ -116,7 +115,7 @@ class Network final : public io::Router {
   std::uint64_t sends_left_ = 0;
   bool wake_ = false;
   std::uint64_t stalled_until_us_ = 0;
-  std::uint64_t turns_ = 0;
+  std::uint64_t idle_turns_ = 0;
   std::uint64_t accepted_ = 0;
   std::uint64_t next_link_ = 1;
   std::vector<std::unique_ptr<Link>> links_;

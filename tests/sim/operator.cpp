@@ -78,11 +78,14 @@ void Operator::ask_something() {
     case 7:
       if (!settings.on(Mark::policy_edited)) return;
       world_.hit(Mark::policy_edited);
-      return ask("queue.edit", wire::Map(name).set("policy", wire::Map()
-                                                                 .set("max_attempts", random_.between(1, 8))
-                                                                 .set("lease_ms", random_.between(100, 3'000))));
+      return ask(
+          "queue.edit",
+          wire::Map(name).set(
+              "policy",
+              wire::Map().set("max_attempts", random_.between(1, 8)).set("lease_ms", random_.between(100, 3'000))));
     case 8:
-      return ask("bind.add", wire::Map().set("queue", settings.queues[0].name).set("pattern", random_.one_of(kPatterns)));
+      return ask("bind.add",
+                 wire::Map().set("queue", settings.queues[0].name).set("pattern", random_.one_of(kPatterns)));
     case 9:
       return ask("bind.remove",
                  wire::Map().set("queue", settings.queues[0].name).set("pattern", random_.one_of(kPatterns)));

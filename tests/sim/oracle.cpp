@@ -62,7 +62,8 @@ void Oracle::turn_begins() {
   check_turn_order();
   if (turn_ >= first_turn_) turn_ends_.push_back(raw(journal_->last()));
   ++turn_;
-  if (journal_->durable() == journal_->last()) made_after_us_ = world_.now_us();
+  all_safe_ = journal_->durable() == journal_->last();
+  if (all_safe_) made_after_us_ = world_.now_us();
 }
 
 // S2: what was asked in that turn is answered once its records are safe.

@@ -112,17 +112,18 @@ class Oracle final : public Observer {
 
   World& world_;
   journal::Journal* journal_ = nullptr;
-  std::uint64_t lives_ = 0;  // of the broker
-  std::uint64_t event_ = 1;  // frames seen
-  std::uint64_t turn_ = 0;   // of the broker's loop, over all its lives
+  std::uint64_t lives_ = 0;               // of the broker
+  std::uint64_t event_ = 1;               // frames seen
+  std::uint64_t turn_ = 0;                // of the broker's loop, over all its lives
   std::uint64_t first_turn_ = 0;          // of this life
   std::vector<std::uint64_t> turn_ends_;  // the journal's last sequence at the end of each turn of this life
   std::uint64_t made_after_us_ = 0;       // what leaves now was made after this
+  bool all_safe_ = true;                  // when this turn began
   std::uint64_t draining_us_ = kNever;
   std::uint64_t wall_steps_ = 0;
   std::set<Queue*, ByName> handed_out_;  // this turn
-  std::uint64_t last_lease_ = 0;   // the highest told
-  std::uint64_t lease_floor_ = 0;  // the highest told in earlier lives
+  std::uint64_t last_lease_ = 0;         // the highest told
+  std::uint64_t lease_floor_ = 0;        // the highest told in earlier lives
 
   struct KeyUse {
     std::uint64_t id = 0;
@@ -132,13 +133,13 @@ class Oracle final : public Observer {
     std::uint64_t emptied_at = 0;
   };
 
-  std::deque<Sent> sent_;  // by serial
+  std::deque<Sent> sent_;                                              // by serial
   std::map<std::tuple<bool, std::string, std::string>, KeyUse> keys_;  // by kind of target, target and key
   std::map<std::string, Queue> queues_;
   std::set<std::pair<std::string, std::string>> bound_;        // queue, pattern: certainly
   std::set<std::pair<std::string, std::string>> maybe_bound_;  // perhaps
   std::unordered_map<std::uint64_t, Sent*> by_id_;
-  std::map<std::string, std::uint64_t> highest_;                              // by producer: highest confirmed sequence
+  std::map<std::string, std::uint64_t> highest_;  // by producer: highest confirmed sequence
   std::deque<Session> sessions_;
   std::unordered_map<std::uint64_t, Session*> by_link_;
   std::unordered_map<std::uint64_t, wire::Hello> hellos_;  // by link: not answered yet

@@ -21,6 +21,9 @@ void Oracle::gave_deliver(Link& link, Session& session, const wire::Deliver& fra
     world_.fail("S9", "a delivery to consumer " + std::to_string(frame.consumer) + ", which session " +
                           std::to_string(session.number) + " does not have");
   Consumer& consumer = found->second;
+  // Nothing waited when the turn began, so this was made in it.
+  if (all_safe_ && !link.blocked_once)
+    check_durable("a delivery under lease " + std::to_string(frame.first_lease), turn_);
   if (!link.blocked_once && draining_us_ < made_after_us_ && made_after_us_ - draining_us_ > kMarginUs)
     world_.fail("S23", "a delivery while the broker drains");
   std::uint64_t lease = frame.first_lease;
@@ -65,7 +68,10 @@ void Oracle::use_credit(Consumer& consumer, const wire::Delivery& delivery) {
 // S5: it is one of those that were published there, byte for byte.
 Copy& Oracle::check_content(const wire::Delivery& delivery, Consumer& consumer) {
   Sent* const sent = find(serial_of(delivery.payload));
-  if (sent == nullptr) world_.fail("S5", "a delivery that nobody published: id " + std::to_string(delivery.id));
+  if (sent == nullptr)
+    world_.fail("S5", "a delivery that nobody published: id " + std::to_string(delivery.id) + " with " +
+                          std::to_string(delivery.payload.size()) + " bytes that begin with " +
+                          std::to_string(serial_of(delivery.payload)));
   const std::string name = "message #" + std::to_string(sent->serial);
   if (delivery.payload.size() != sent->bytes || !is_payload_of(sent->serial, delivery.payload))
     world_.fail("S5", name + " has another payload than it was published with");
@@ -95,11 +101,12 @@ Copy& Oracle::check_content(const wire::Delivery& delivery, Consumer& consumer) 
   const Queue& origin = place.origin == nullptr ? place : *place.origin;
   for (Copy& copy : sent->copies)
     if (copy.queue == &place) return copy;
-  bool wanted = sent->topic ? place.emptied_at == kNever && matches(consumer.pattern, sent->target)
-                            : origin.name == sent->target;
+  bool wanted =
+      sent->topic ? place.emptied_at == kNever && matches(consumer.pattern, sent->target) : origin.name == sent->target;
   for (const Copy& copy : sent->copies) wanted = wanted || copy.queue == &origin;
   wanted = wanted || (sent->topic && waits_somewhere(*sent) && may_be_bound(origin.name, sent->target));
-  wanted = wanted || (sent->topic && place.origin != nullptr && origin.name.starts_with("_sub-"));  // of an unnamed subscription
+  wanted = wanted ||
+           (sent->topic && place.origin != nullptr && origin.name.starts_with("_sub-"));  // of an unnamed subscription
   if (!wanted) world_.fail("S5", name + " was not published to queue " + place.name);
   return copy_in(*sent, place);
 }
@@ -129,7 +136,8 @@ void Oracle::check_lease(Session& session, Copy& copy, std::uint64_t lease) {
   if (rejected && copy.queue->origin == nullptr && copy.queue->replayed_at < copy.delivered_at)
     world_.fail("S11", name_of(copy) + " was rejected, and is delivered again from its queue");
   const bool over = before.state == LeaseState::gone || before.state == LeaseState::lost ||
-                    before.deadline_us <= world_.now_us() + kLeaseMarginUs || copy.queue->emptied_at > copy.delivered_at;
+                    before.deadline_us <= world_.now_us() + kLeaseMarginUs ||
+                    copy.queue->emptied_at > copy.delivered_at;
   const bool returned = before.state != LeaseState::live && before.asked != Asked::ack;
   if (over || returned) return;
   if (before.state == LeaseState::asked)
@@ -171,8 +179,8 @@ void Oracle::check_life(const wire::Delivery& delivery, Copy& copy) {
   }
   world_.hit(Mark::delivered_again);
   if (delivery.count <= copy.count)
-    world_.fail("S10", name + " has delivery count " + std::to_string(delivery.count) + " after " +
-                           std::to_string(copy.count));
+    world_.fail(
+        "S10", name + " has delivery count " + std::to_string(delivery.count) + " after " + std::to_string(copy.count));
   if (delivery.attempts < copy.attempts || delivery.attempts < copy.failures)
     world_.fail("S10", name + " has " + std::to_string(delivery.attempts) + " attempts; " +
                            std::to_string(copy.attempts) + " were told and " + std::to_string(copy.failures) +
@@ -211,12 +219,13 @@ void Oracle::check_times(const Link& link, Copy& copy) {
   if (sent.delay_ms != 0) {
     world_.hit(Mark::delivered_after_delay);
     if (!moved_clock && now_us < sent.received_us + sent.delay_ms * kMs)
-      world_.fail("S24", name_of(copy) + " is delivered before its delay of " + std::to_string(sent.delay_ms) +
-                             " ms is over");
+      world_.fail("S24",
+                  name_of(copy) + " is delivered before its delay of " + std::to_string(sent.delay_ms) + " ms is over");
   }
   if (sent.ttl_ms == 0 || moved_clock || copy.queue->may_wait || link.blocked_once) return;
   if (made_after_us_ > sent.last_received_us + sent.ttl_ms * kMs + kMarginUs)
-    world_.fail("S24", name_of(copy) + " is delivered after its time to live of " + std::to_string(sent.ttl_ms) + " ms");
+    world_.fail("S24",
+                name_of(copy) + " is delivered after its time to live of " + std::to_string(sent.ttl_ms) + " ms");
 }
 
 // S12: in order of publishing within a priority, and what came back in its old place.

@@ -37,11 +37,13 @@ void Oracle::finish_queue(Queue& queue, std::uint64_t missing) {
     told += queue.dead->counters["expired"] + queue.dead->counters["dropped"] + queue.dead->counters["purged"];
   if (missing > told)
     world_.fail("S1", "queue " + queue.name + " misses " + std::to_string(missing) +
-                          " confirmed messages, but its counters tell of " + std::to_string(told));
+                          " confirmed messages, but its counters tell of " + std::to_string(told) + " (enqueued " +
+                          std::to_string(counters["enqueued"]) + ", acked " + std::to_string(counters["acked"]) +
+                          ", dead_lettered " + std::to_string(counters["dead_lettered"]) + ")");
   if (counters["acked"] < queue.acks || counters["acked"] > queue.acks + queue.maybe_acks)
     world_.fail("S3", "queue " + queue.name + " counts " + std::to_string(counters["acked"]) + " acked, but " +
-                          std::to_string(queue.acks) + " acks were confirmed and " +
-                          std::to_string(queue.maybe_acks) + " may have been");
+                          std::to_string(queue.acks) + " acks were confirmed and " + std::to_string(queue.maybe_acks) +
+                          " may have been");
   if (queue.origin == nullptr && counters["enqueued"] < queue.entered)
     world_.fail("S3", "queue " + queue.name + " counts " + std::to_string(counters["enqueued"]) + " enqueued, but " +
                           std::to_string(queue.entered) + " were confirmed");

@@ -114,8 +114,8 @@ void Oracle::accepted(Session& session, std::uint64_t sequence, std::uint64_t id
   const auto [owner, fresh] = by_id_.try_emplace(id, &sent);
   if (owner->second != &sent) {
     if (!share_id(*owner->second, sent))
-      world_.fail("S13", name + " and #" + std::to_string(owner->second->serial) + " were both given id " +
-                             std::to_string(id));
+      world_.fail(
+          "S13", name + " and #" + std::to_string(owner->second->serial) + " were both given id " + std::to_string(id));
     world_.hit(Mark::deduplicated_by_key);
     return;
   }
@@ -132,8 +132,8 @@ void Oracle::accepted(Session& session, std::uint64_t sequence, std::uint64_t id
   // The same key within its window is the same message.
   KeyUse& use = keys_[{sent.topic, sent.target, sent.key}];
   const std::uint64_t window_us = sent.topic ? 120 * kSecond : queue(sent.target).dedup_window_us;
-  if (use.id != 0 && sent.received_us >= use.at_us && use.window_us == window_us && use.steps == wall_steps_ && use.emptied_at == queue(sent.target).emptied_at &&
-      sent.last_received_us + kKeyMarginUs < use.at_us + window_us)
+  if (use.id != 0 && sent.received_us >= use.at_us && use.window_us == window_us && use.steps == wall_steps_ &&
+      use.emptied_at == queue(sent.target).emptied_at && sent.last_received_us + kKeyMarginUs < use.at_us + window_us)
     world_.fail("S13", name + " with key " + sent.key + " was enqueued " +
                            std::to_string((sent.last_received_us - use.at_us) / kMs) + " ms after id " +
                            std::to_string(use.id) + " with the same key");
@@ -145,8 +145,8 @@ void Oracle::refused(Session& session, std::uint64_t sequence, const wire::Error
   Sent& sent = *publication.sent;
   check_durable("refusal of message #" + std::to_string(sent.serial), publication.turn);
   if (sent.answer == Answer::accepted)
-    world_.fail("S13", "message #" + std::to_string(sent.serial) + " was accepted before and is refused now: " +
-                           error.text);
+    world_.fail("S13",
+                "message #" + std::to_string(sent.serial) + " was accepted before and is refused now: " + error.text);
   if (error.name == "queue_full") world_.hit(Mark::refused_full);
   if (error.name == "no_route") world_.hit(Mark::topic_no_route);
   if (error.name == "publish_window") world_.hit(Mark::refused_window);

@@ -52,7 +52,8 @@ void Oracle::take_consume(Session& session, const wire::Consume& frame) {
 
 void Oracle::take_settle(Session& session, const wire::Settle& frame) {
   Pending pending{turn_, Pending::Kind::settle, {}, {}, 0, {}};
-  for (const wire::Settlement& each : frame.settlements) take_settlement(session, each, frame.request.has_value(), pending);
+  for (const wire::Settlement& each : frame.settlements)
+    take_settlement(session, each, frame.request.has_value(), pending);
   for (const wire::Grant& grant : frame.grants) {
     const auto found = session.consumers.find(grant.consumer);
     if (found == session.consumers.end()) continue;
@@ -85,6 +86,8 @@ void Oracle::take_settlement(Session& session, const wire::Settlement& settlemen
     if (settlement.verb == wire::Verb::extend) {
       if (lease.state == LeaseState::live) {
         lease.extended_us = settlement.lease_ms ? world_.now_us() + *settlement.lease_ms * kMs : 0;
+        // An extension may be a shortening, and one that nobody asked an answer for is known by its effect only.
+        if (!answered) lease.deadline_us = std::min(lease.deadline_us, settlement.lease_ms ? lease.extended_us : 0);
         part.changes = true;
       }
     } else if (lease.state == LeaseState::live) {
@@ -205,8 +208,7 @@ void Oracle::gave_lost(Session& session, const wire::LeaseLost& frame) {
 void Oracle::take_request(Session& session, const wire::Request& frame) {
   ++world_.operations;
   const wire::Map& arguments = frame.arguments;
-  session.pending.insert_or_assign(frame.request,
-                                   Pending{turn_, Pending::Kind::request, frame.verb, arguments, 0, {}});
+  session.pending.insert_or_assign(frame.request, Pending{turn_, Pending::Kind::request, frame.verb, arguments, 0, {}});
   const std::string name = text_in(arguments, "name");
   if (frame.verb == "queue.declare" || frame.verb == "queue.edit") {
     if (const wire::Value* policy = arguments.find("policy"); policy != nullptr && policy->get_if<wire::Map>())
@@ -257,7 +259,8 @@ void Oracle::replied(const Pending& pending, const wire::Map& result) {
   const wire::Map& arguments = pending.arguments;
   if (pending.verb == "queue.info") check_queue(result, pending.turn);
   if (pending.verb == "queue.list") {
-    for (const wire::Value& each : *result.find("queues")->get_if<wire::Array>()) check_queue(*each.get_if<wire::Map>(), pending.turn);
+    for (const wire::Value& each : *result.find("queues")->get_if<wire::Array>())
+      check_queue(*each.get_if<wire::Map>(), pending.turn);
   }
   if (pending.verb == "queue.purge") world_.hit(Mark::purged, number_in(result, "purged"));
   if (pending.verb == "dlq.replay") world_.hit(Mark::replayed, number_in(result, "replayed"));
@@ -344,9 +347,9 @@ void Oracle::compare_credits(const wire::Array& consumers) {
     const Consumer& consumer = found->second;
     const std::uint64_t messages = consumer.granted_messages - consumer.used_messages;
     if (number_in(listed, "credit_messages") != messages)
-      world_.fail("S9", "consumer " + std::to_string(found->first) + " of session " +
-                            std::to_string(session->first) + " has credit for " + std::to_string(messages) +
-                            " messages; the broker says " + std::to_string(number_in(listed, "credit_messages")));
+      world_.fail("S9", "consumer " + std::to_string(found->first) + " of session " + std::to_string(session->first) +
+                            " has credit for " + std::to_string(messages) + " messages; the broker says " +
+                            std::to_string(number_in(listed, "credit_messages")));
     world_.hit(Mark::credit_compared);
   }
 }

@@ -28,7 +28,7 @@ class Producer final : public Client {
   std::string identity_;  // 16 bytes, or empty
   std::uint64_t next_sequence_ = 1;
   std::uint64_t window_ = 1;
-  bool careless_ = false;  // takes no notice of the window now and then
+  bool careless_ = false;                       // takes no notice of the window now and then
   std::map<std::uint64_t, Sent*> unconfirmed_;  // by sequence
 };
 

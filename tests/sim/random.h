@@ -10,7 +10,8 @@ namespace sluice::sim {
 
 class Random {
  public:
-  Random(std::uint64_t seed, std::uint64_t salt) : random_(engine::Random(seed * 0x2545f4914f6cdd1dULL + salt).next()) {}
+  Random(std::uint64_t seed, std::uint64_t salt)
+      : random_(engine::Random(seed * 0x2545f4914f6cdd1dULL + salt).next()) {}
 
   std::uint64_t next() { return random_.next(); }
   std::uint64_t below(std::uint64_t limit) { return next() % limit; }

@@ -164,7 +164,8 @@ class Run {
       return network_.interrupt();
     }
     if (world_.now_us() > calm_by_us_) {
-      if (busy != nullptr) world_.fail("L11", busy->name() + (busy->open() ? " waits for answers" : " is not connected"));
+      if (busy != nullptr)
+        world_.fail("L11", busy->name() + (busy->open() ? " waits for answers" : " is not connected"));
       if (!inspector_.left().empty()) world_.fail("L1", "not drained:" + inspector_.left());
       world_.fail("L3", "not answered: " + oracle_.unanswered());
     }

@@ -40,7 +40,7 @@ class Trace {
   const std::deque<std::string>& lines() const { return lines_; }
 
  private:
-  static constexpr std::size_t kLines = 60000;
+  static constexpr std::size_t kLines = 200;
   bool text_;
   std::uint64_t hash_ = 0xcbf29ce484222325ULL;
   std::deque<std::string> lines_;
