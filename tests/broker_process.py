@@ -15,7 +15,8 @@ class BrokerFailed(Exception):
 class BrokerProcess:
     """Starts it and waits until its log says where it listens; the log holds both streams."""
 
-    def __init__(self, sluiced, log_path, *arguments, **popen_options):
+    def __init__(self, sluiced, log_path, *arguments, start_seconds=START_SECONDS, **popen_options):
+        self.start_seconds = start_seconds
         self.log_path = pathlib.Path(log_path)
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([sluiced, "--listen", "tcp://127.0.0.1:0", "--log-format", "json", *arguments],
@@ -37,7 +38,7 @@ class BrokerProcess:
         return [line for line in lines if line.get("msg") == name]
 
     def _wait_for_address(self):
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + self.start_seconds
         while time.monotonic() < end and self.process.poll() is None:
             found = self.events("listening")
             if found:

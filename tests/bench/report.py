@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """The figures of a release build: runs each load a few times beside the raw limit of the transport, and prints medians.
 
-report.py [--quick] [--bin-dir DIR] [--runs N] [--only WORD] [--json FILE]
+report.py [--quick] [--bin-dir DIR] [--data-dir DIR] [--runs N] [--only WORD] [--json FILE]
 
 Starts its own sluiced on a free port. The raw limit is raw_forwarder: one ROUTER that passes messages on between two processes, without
 Sluice. Runs of both take turns, so that a disturbance of the machine meets both. A figure that misses its target is marked, and is
-no failure of this program; a run that is not exact, or does not end, is (exit 1).
+no failure of this program; a run that is not exact, or does not end, is (exit 1). `--only durable` is all of durable_figures.py.
 """
 import argparse
 import json
@@ -20,95 +20,13 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/system")]
+import durable_figures  # noqa: E402
 import scale  # noqa: E402
 from broker_process import BrokerFailed, BrokerProcess  # noqa: E402
+from figures import Programs, Report, RunFailed, beside_raw, heading, rates  # noqa: E402
 from raw import RawClient  # noqa: E402
 
-RUN_SECONDS_MAX = 300
 CONSUMERS = (3, 5, 10, 20, 50)
-
-
-class RunFailed(Exception):
-    pass
-
-
-def run_json(command):
-    """The JSON objects that a command prints, a line each."""
-    try:
-        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=RUN_SECONDS_MAX)
-    except subprocess.TimeoutExpired:
-        raise RunFailed(f"{' '.join(map(str, command))}: no end within {RUN_SECONDS_MAX} s") from None
-    if done.returncode != 0:
-        raise RunFailed(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-class Programs:
-    def __init__(self, folder, broker):
-        self.folder = folder
-        self.broker = broker
-
-    def bench(self, *flags):
-        return run_json([self.folder / "sluice", "bench", "--url", self.broker.url, "--json", *flags])
-
-    def sluice(self, *words):
-        return run_json([self.folder / "sluice", *words, "--url", self.broker.url, "--json"])
-
-    def raw(self, *flags):
-        return run_json([self.folder / "raw_forwarder", *flags])[0]
-
-    def start(self, *words):
-        return subprocess.Popen([self.folder / "sluice", *words, "--url", self.broker.url], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)
-
-    def rss_bytes(self):
-        for line in pathlib.Path(f"/proc/{self.broker.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) * 1024
-        raise RunFailed("the broker is gone")
-
-
-class Report:
-    """Rows as they come: what, figure, its spread, beside what, target, whether it is reached."""
-
-    def __init__(self):
-        self.rows = []
-
-    def add(self, name, values, unit, target=None, beside="", higher_is_better=True, note=""):
-        """`values` of all runs; `target` in the unit of the values. Returns the median."""
-        median = statistics.median(values)
-        reached = None
-        if target is not None:
-            reached = median >= target if higher_is_better else median <= target
-        row = {"name": name, "median": median, "min": min(values), "max": max(values), "runs": len(values), "unit": unit, "target": target,
-               "higher_is_better": higher_is_better, "reached": reached, "beside": beside, "note": note}
-        self.rows.append(row)
-        print(self.line(row), flush=True)
-        return median
-
-    @staticmethod
-    def line(row):
-        def figure(value):
-            return f"{value:,.0f}" if value >= 100 else f"{value:,.2f}"
-
-        bound = ">=" if row["higher_is_better"] else "<="
-        target = "" if row["target"] is None else f"{bound} {figure(row['target'])}"
-        mark = {None: "", True: "reached", False: "SHORT"}[row["reached"]]
-        spread = f"{figure(row['min'])}..{figure(row['max'])}"
-        return f"{row['name']:<48} {figure(row['median']):>11} {row['unit']:<6} {spread:>22}  {target:<13} {mark:<8}{row['beside']}"
-
-
-def heading(text):
-    print(f"\n{text}", flush=True)
-
-
-def rates(results):
-    return [result["rate"] for result in results]
-
-
-def beside_raw(ours, raw, unit="of raw"):
-    return f"{ours / raw:.2f} {unit} ({raw:,.0f})"
 
 
 def full_speed(programs, report, options, size, messages, target):
@@ -303,19 +221,32 @@ def read_options(arguments):
     parser.add_argument("--bin-dir", type=pathlib.Path, default=pathlib.Path(os.environ.get("SLUICE_BIN_DIR") or ROOT / "build/release/bin"),
                         help="the folder of sluiced, sluice and raw_forwarder (build/release/bin)")
     parser.add_argument("--runs", type=int, help="runs of each (3; with --quick 1)")
-    parser.add_argument("--only", choices=MEASURES, action="append", help="only this part; may be repeated")
+    parser.add_argument("--data-dir", type=pathlib.Path, default=ROOT / "build",
+                        help="where the durable parts make directories of their own: on the disk that is to be measured (build/)")
+    parser.add_argument("--only", choices=[*MEASURES, "durable", *durable_figures.MEASURES], action="append", help="only this part; may be repeated")
     parser.add_argument("--json", type=pathlib.Path, help="also write the rows to this file")
     options = parser.parse_args(arguments)
     options.runs = options.runs or (1 if options.quick else 3)
     options.bin_dir = options.bin_dir.resolve()
-    missing = [name for name in ("sluiced", "sluice", "raw_forwarder") if not (options.bin_dir / name).is_file()]
+    options.data_dir = options.data_dir.resolve()
+    missing = [name for name in ("sluiced", "sluice", "raw_forwarder", "durable_probe") if not (options.bin_dir / name).is_file()]
     if options.runs < 1 or missing:
         parser.error(f"{options.bin_dir} has no {', '.join(missing)}: ./dev build release" if missing else "--runs must be at least 1")
     return options
 
 
+def chosen(options):
+    """Names of parts, each once, in order."""
+    wanted = options.only or [*MEASURES, "durable"]
+    names = [part for name in wanted for part in (durable_figures.MEASURES if name == "durable" else [name])]
+    return dict.fromkeys(names)
+
+
 def measure(options, report, folder):
-    for name in options.only or MEASURES:
+    for name in chosen(options):
+        if name in durable_figures.MEASURES:
+            durable_figures.MEASURES[name](report, options)
+            continue
         # A fresh broker each: one part's memory is not another's.
         broker = BrokerProcess(str(options.bin_dir / "sluiced"), pathlib.Path(folder) / f"{name}.log")
         try:

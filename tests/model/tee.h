@@ -1,5 +1,8 @@
 #pragma once
-// model/tee.h: records for two.
+// model/tee.h: records for two, and which queues have held messages that are not kept.
+
+#include <set>
+#include <string>
 
 #include "engine/records.h"
 
@@ -20,6 +23,7 @@ class Tee final : public engine::Records {
   }
   void published(std::span<engine::Message* const> copies, const engine::Publication& publication,
                  const engine::Now& now) override {
+    for (const engine::Message* copy : copies) note(*copy);
     both(&Records::published, copies, publication, now);
   }
   void delivered(const engine::Message& message, LeaseId lease) override { both(&Records::delivered, message, lease); }
@@ -28,9 +32,13 @@ class Tee final : public engine::Records {
   }
   void ended(const engine::Message& message, engine::Ended how) override { both(&Records::ended, message, how); }
   void dead_lettered(const engine::Message& message, engine::Cause cause) override {
+    note(message);
     both(&Records::dead_lettered, message, cause);
   }
-  void replayed(const engine::Message& message) override { both(&Records::replayed, message); }
+  void replayed(const engine::Message& message) override {
+    note(message);
+    both(&Records::replayed, message);
+  }
   void producer_opened(std::uint64_t number, std::string_view name) override {
     both(&Records::producer_opened, number, name);
   }
@@ -42,6 +50,9 @@ class Tee final : public engine::Records {
   }
   void producer_forgotten(std::uint64_t number) override { both(&Records::producer_forgotten, number); }
 
+  // Nothing records what happened in them to such messages: their counters may fall at a restart.
+  const std::set<std::string>& uncounted() const { return uncounted_; }
+
  private:
   using Records = engine::Records;
 
@@ -51,6 +62,11 @@ class Tee final : public engine::Records {
     (second_.*function)(arguments...);
   }
 
+  void note(const engine::Message& message) {
+    if (!message.in_journal) uncounted_.insert(message.queue->name);
+  }
+
+  std::set<std::string> uncounted_;
   Records& first_;
   Records& second_;
 };

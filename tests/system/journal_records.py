@@ -68,7 +68,7 @@ def policy(p):
 
 def queue(r):
     assert list(r["counters"])[:len(COUNTERS)] == COUNTERS[:len(r["counters"])]
-    return (n(r["queue"]) + s(r, "name") + bits(r["paused"], r["temporary"]) + policy(r["policy"]) +
+    return (n(r["queue"]) + s(r, "name") + bits(r["paused"], r["temporary"], not r["durable"]) + policy(r["policy"]) +
             n(len(r["counters"])) + b"".join(map(n, r["counters"].values())))
 
 
@@ -194,17 +194,17 @@ def settings():
     yield "marks of a new broker", {"type": "marks", "next_id": 1, "next_key": 1, "next_lease": 1, "next_queue": 1, "next_producer": 1}
     yield "marks at the borders of one, two, three and ten bytes", {
         "type": "marks", "next_id": 127, "next_key": 128, "next_lease": 16383, "next_queue": 16384, "next_producer": MAX}
-    queue = {"type": "queue", "queue": 1, "name": "jobs", "paused": False, "temporary": False, "policy": POLICY}
+    queue = {"type": "queue", "queue": 1, "name": "jobs", "paused": False, "temporary": False, "durable": True, "policy": POLICY}
     yield "queue with the default policy and no counters", queue | {"counters": {}}
     yield "queue, paused, with all counters", queue | {"paused": True, "counters": counters(*range(100, 115))}
     yield "queue, temporary, with a counter of a later version", queue | {
-        "temporary": True, "name": "größe", "counters": counters(*[1] * 15, 128)}
+        "temporary": True, "durable": False, "name": "größe", "counters": counters(*[1] * 15, 128)}
     yield "queue with every setting at its other end", queue | {
         "policy": POLICY | {"overflow": "dead_letter_oldest", "on_expiry": "drop", "backoff_factor": 1.0, "backoff_jitter": 0.0,
                             "max_messages": MAX, "max_bytes": 2**40, "ttl_ms": 1, "dedup_window_ms": 0}, "counters": counters(1, 2)}
     for overflow in ("block", "drop_oldest"):
         yield f"queue with overflow {overflow}", queue | {"policy": POLICY | {"overflow": overflow}, "counters": {}}
-    yield "queue whose name is not UTF-8", {"type": "queue", "queue": 1, "name_base64": "/wA=", "paused": False, "temporary": False,
+    yield "queue whose name is not UTF-8", {"type": "queue", "queue": 1, "name_base64": "/wA=", "paused": False, "temporary": False, "durable": True,
                                            "policy": POLICY, "counters": {}}
     yield "queue_deleted", {"type": "queue_deleted", "queue": 300}
     yield "bound", {"type": "bound", "queue": 2, "pattern": "orders.*.eu"}

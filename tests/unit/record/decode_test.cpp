@@ -129,7 +129,7 @@ TEST_CASE("records: a queue's flags, overflow, on_expiry and factors are looked 
     bytes[at] = byte;
     return decode(bytes).error;
   };
-  CHECK(with(flags, 4) == "0: queue: flags: has a bit that is not known: 4");
+  CHECK(with(flags, 8) == "0: queue: flags: has a bit that is not known: 8");
   CHECK(with(overflow, 4) == "0: queue: overflow: is none that is known: 4");
   CHECK(with(overflow + 3, 2) == "0: queue: on_expiry: is none that is known: 2");
   std::string infinite = good;

@@ -25,12 +25,12 @@ TEST_CASE("records: each type comes back, with its numbers at 0 and at 2^64-1 an
   check_round_trip(Marks{});
   check_round_trip(Marks{kMax, kMax, kMax, kMax, kMax});
   check_round_trip(Queue{});
-  check_round_trip(Queue{kMax, kLarge, true, true,
+  check_round_trip(Queue{kMax, kLarge, true, true, false,
                          Policy{kMax, kMax, kMax, 1.5, kMax, 1e300, kMax, kMax, Overflow::dead_letter_oldest, kMax,
                                 kMax, OnExpiry::drop, kMax, kMax},
                          std::vector<std::uint64_t>(100, kMax)});
-  check_round_trip(Queue{1, "jobs", true, false, {}, {1, 2, 3}});
-  check_round_trip(Queue{1, "jobs", false, true, {}, {}});
+  check_round_trip(Queue{1, "jobs", true, false, true, {}, {1, 2, 3}});
+  check_round_trip(Queue{1, "jobs", false, true, true, {}, {}});
   check_round_trip(QueueDeleted{kMax});
   check_round_trip(Bound{});
   check_round_trip(Bound{kMax, kLarge});

@@ -106,7 +106,7 @@ Policy Random::policy() {
 }
 
 Queue Random::queue() {
-  Queue queue{number(), text(), flip(), flip(), policy(), {}};
+  Queue queue{number(), text(), flip(), flip(), flip(), policy(), {}};
   for (std::uint64_t i = below(18); i > 0; --i) queue.counters.push_back(number());
   return queue;
 }
