@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
@@ -197,7 +198,11 @@ int serve(const sluice::config::Loaded& loaded) {
     if (storage) storage->drain_wake();
     for (std::uint32_t stops = signals.stops(); stops > 0; --stops) server.stop();
   }
-  if (next == Next::failed) throw std::runtime_error(*server.failure());
+  if (next == Next::failed) {
+    // At once: what is kept can be trusted no more, or a thread hangs in the disk. Nothing that was confirmed depends on it.
+    std::fprintf(stderr, "sluiced: %s\n", server.failure()->c_str());
+    std::_Exit(kExitFailed);
+  }
   if (storage) {
     if (const auto failure = storage->close()) throw std::runtime_error(*failure);
   }

@@ -1,8 +1,10 @@
 #include "durability/compactor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "durability/snapshot.h"
 
 namespace sluice::durability {
@@ -21,9 +23,22 @@ std::uint64_t Compactor::live_bytes() const {
   return parts.messages.bytes() + recorder_.messages().size() * kMessageOverhead + parts.queues.size() * kQueueBytes;
 }
 
+// What is written again on a full disk takes the room that is kept for acks: a quarter of it is left to them.
+bool Compactor::short_of_room() const {
+  return !journal_.has_room() && journal_.reserve_bytes() < recorder_.bytes() + journal_.oldest_part()->bytes / 4;
+}
+
+// A full disk is no place for what nobody needs. But the ends of segments are lost as well, and to write living things again there would only
+// move them about, and take the room that acks need.
+std::uint64_t Compactor::bytes_allowed(const journal::Part& oldest) const {
+  const std::uint64_t live = live_bytes();
+  const std::uint64_t usual = 2 * live + oldest.bytes;
+  return journal_.has_room() ? usual : std::min(usual, live + live / 2 + 2 * oldest.bytes);
+}
+
 bool Compactor::worth_it() {
   const std::optional<journal::Part> part = journal_.oldest_part();
-  if (!part || journal_.bytes() <= 2 * live_bytes() + part->bytes) {
+  if (!part || journal_.bytes() <= bytes_allowed(*part)) {
     pass_ = {};
     return false;
   }
@@ -40,6 +55,7 @@ void Compactor::ask() {
 void Compactor::arrived(journal::Fetched&& fetched) {
   batch_ = std::move(fetched);
   reader_.emplace(batch_.bytes);
+  next_.reset();
   state_ = State::writing;
 }
 
@@ -54,7 +70,7 @@ bool Compactor::step(const engine::Now& now) {
     case State::reading:
       return false;
     case State::writing:
-      if (!write_again(now)) return true;
+      if (!write_again(now)) return !waits_for_room_;
       if (!batch_.last_of_part) {
         ask();
         return false;
@@ -118,14 +134,36 @@ bool Compactor::write_again(const engine::Now& now) {
   const std::size_t end = reader_->offset() + kBytesATurn;
   const std::size_t before = recorder_.bytes();
   bool done = false;
+  waits_for_room_ = false;
   while (!done && reader_->offset() < end) {
-    const std::optional<record::Record> record = reader_->next();
-    done = !record;
-    if (record) keep(*record, now);
+    if (!next_) next_ = reader_->next();
+    done = !next_;
+    if (done) break;
+    waits_for_room_ = short_of_room() && holds_living(*next_);
+    if (waits_for_room_) break;
+    keep(*next_, now);
+    next_.reset();
   }
   SLUICE_CHECK(!reader_->error());  // it was read once, and its checksum is right
   written_ += recorder_.bytes() - before;
   return done;
+}
+
+// A message that would be written again.
+bool Compactor::holds_living(const record::Record& record) {
+  const auto lives = [this](std::uint64_t key, const record::Body& body) {
+    const engine::Message* const message = recorder_.messages().find(key);
+    return message != nullptr && message->kept().location == raw(batch_.base + body.offset);
+  };
+  if (const auto* published = std::get_if<record::Published>(&record)) {
+    std::uint64_t key = published->first_key;
+    for (const record::PublishedMessage& message : published->messages)
+      if (lives(key++, message.body)) return true;
+  } else if (const auto* message = std::get_if<record::Message>(&record)) {
+    for (const record::Copy& copy : message->copies)
+      if (lives(copy.key, message->body)) return true;
+  }
+  return false;
 }
 
 void Compactor::keep(const record::Record& record, const engine::Now& now) {
@@ -158,6 +196,7 @@ void Compactor::keep(const record::Record& record, const engine::Now& now) {
 void Compactor::keep_one(const record::Body& body, std::uint64_t key, const engine::Now& now) {
   engine::Message* const message = recorder_.messages().find(key);
   if (message == nullptr || message->kept().location != raw(batch_.base + body.offset)) return;
+  if (mutant("compaction_drops_live")) return;
   recorder_.write_message({&message, 1}, body.headers, body.payload, now);
 }
 

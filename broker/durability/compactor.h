@@ -44,6 +44,9 @@ class Compactor {
   bool wait_until_safe();
   bool worth_it();
   std::uint64_t live_bytes() const;
+  std::uint64_t bytes_allowed(const journal::Part& oldest) const;
+  bool short_of_room() const;
+  bool holds_living(const record::Record& record);
   void ask();
   // True: the batch is done.
   bool write_again(const engine::Now& now);
@@ -63,10 +66,12 @@ class Compactor {
   State state_ = State::idle;
   journal::Fetched batch_;
   std::optional<record::RecordReader> reader_;  // of batch_
-  std::uint64_t written_ = 0;                   // bytes written again for this part
-  std::string counted_up_to_;                   // name of a queue
-  std::optional<Sequence> safe_at_;             // all that was written again is durable then
-  std::uint64_t reads_before_ = 0;              // the pager's tickets from before that may still read the part
+  std::optional<record::Record> next_;          // read, and waits for room
+  bool waits_for_room_ = false;
+  std::uint64_t written_ = 0;        // bytes written again for this part
+  std::string counted_up_to_;        // name of a queue
+  std::optional<Sequence> safe_at_;  // all that was written again is durable then
+  std::uint64_t reads_before_ = 0;   // the pager's tickets from before that may still read the part
   Pass pass_;
   std::uint64_t not_before_bytes_ = 0;  // of the journal: what was gained last was not worth it
   std::uint64_t next_ticket_ = 1;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "durability/snapshot.h"
 
 namespace sluice::durability {
@@ -173,6 +174,7 @@ void Recorder::ended(const engine::Message& message, engine::Ended how) {
   if (!message.in_journal) return;
   const std::uint64_t key = message.kept().key;
   messages_.remove(key);
+  if (mutant("ack_not_recorded") && how == engine::Ended::acked) return;
   if (run_ == Run::ended && how == keys_.how && key == keys_.first_key + keys_.count) {
     ++keys_.count;
     return;
@@ -187,7 +189,7 @@ void Recorder::returned(const engine::Message& message, engine::Cause cause, con
   end_run();
   record::Returned record;
   record.key = message.kept().key;
-  record.cause = to_record(cause);
+  record.cause = mutant("attempts_not_recorded") ? record::Cause::none : to_record(cause);
   record.suspect = message.suspect;
   record.due_ms = due_ms(message, now);
   if (cause == engine::Cause::nack || cause == engine::Cause::reject) record.error = message.extras->error;
@@ -198,6 +200,8 @@ void Recorder::returned(const engine::Message& message, engine::Cause cause, con
 void Recorder::dead_lettered(const engine::Message& message, engine::Cause cause) {
   if (!message.in_journal) return;
   end_run();
+  if (mutant("dead_letter_in_two_records"))
+    return writer_.ended(record::How::dropped, message.kept().key, 1);  // and the crash came before the other one
   const engine::Extras& past = *message.extras;
   record::DeadLettered record;
   record.key = message.kept().key;

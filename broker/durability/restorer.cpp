@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "base/error.h"
 #include "durability/snapshot.h"
 #include "engine/dead_letters.h"
@@ -432,7 +433,7 @@ tl::expected<Restored, std::string> Restorer::finish(engine::Engine& engine, Rec
   restored.messages = messages_.size();
   restored.returned = returned_;
   parts.messages.begin_at(next_.next_id, next_.next_key);
-  parts.leases.begin_at(next_.next_lease);
+  parts.leases.begin_at(mutant("lease_ids_restart") ? 1 : next_.next_lease);
   parts.queues.begin_at(next_.next_queue);
   parts.producers.begin_at(next_.next_producer);
   if (auto error = hand_over_queues(parts, recorder)) return tl::unexpected(*std::move(error));
@@ -506,6 +507,7 @@ void Restorer::hand_over_producers(engine::Engine::Parts& parts) {
 }
 
 void Restorer::hand_over_keys(engine::Engine::Parts& parts, const engine::Now& now) {
+  if (mutant("dedup_not_restored")) return;
   std::stable_sort(keys_.begin(), keys_.end(), [](const Key& a, const Key& b) { return a.at_ms < b.at_ms; });
   absl::flat_hash_map<std::uint64_t, engine::Queue*> by_number;
   for (const auto& [name, queue] : parts.queues.by_name()) by_number.emplace(queue->number, queue.get());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "engine/topic_pattern.h"
 #include "wire/errors.h"
 
@@ -50,20 +51,10 @@ void Publisher::publish(Peer& peer, const wire::Publish& frame, const Now& now) 
 
 void Publisher::publish_one(Peer& peer, Target& target, std::uint64_t sequence, const wire::PublishMessage& message,
                             const Now& now) {
-  if (sequence <= peer.producer->last_sequence()) {
-    if (const auto id = peer.producer->find(sequence)) {
-      if (Queue* const queue = target.kind == wire::PublishKind::queue ? queues_.find(target.name) : nullptr)
-        ++queue->counters.deduplicated;
-      return add_accepted(peer.confirm.accepted, sequence, *id);
-    }
-    if (const wire::ErrorBody* const error = peer.producer->find_refused(sequence))
-      return add_refused(peer.confirm.refused, sequence, *error);
-    // It waits already: the answer goes to the session that asked last.
-    if (Blocked* const waiting = peer.producer->find_blocked(sequence)) {
-      hand_over(*waiting, peer);
-      return;
-    }
+  if (target.kind == wire::PublishKind::queue && peer.producer->find(sequence)) {
+    if (Queue* const queue = queues_.find(target.name)) ++queue->counters.deduplicated;
   }
+  if (answer_again(peer, sequence)) return;
   if (const auto error = check(peer, message)) return refuse_one(peer, sequence, *error);
   peer.unconfirmed_messages += 1;
   peer.unconfirmed_bytes += size_of(message);
@@ -72,6 +63,23 @@ void Publisher::publish_one(Peer& peer, Target& target, std::uint64_t sequence, 
   }
   if (Queue* const full = decide(peer, target, sequence, message, now, nullptr))
     block(peer, target, *full, sequence, message, {next_order_++, now.moment_ms() + full->policy.block_timeout_ms});
+}
+
+// A sequence has one answer, however often it is asked for. False: it is not known yet.
+bool Publisher::answer_again(Peer& peer, std::uint64_t sequence) {
+  if (sequence > peer.producer->last_sequence() || mutant("resend_enqueued_twice")) return false;
+  if (const auto id = peer.producer->find(sequence)) {
+    add_accepted(peer.confirm.accepted, sequence, *id);
+    return true;
+  }
+  if (const wire::ErrorBody* const error = peer.producer->find_refused(sequence)) {
+    add_refused(peer.confirm.refused, sequence, *error);
+    return true;
+  }
+  // It waits already: the answer goes to the session that asked last.
+  Blocked* const waiting = peer.producer->find_blocked(sequence);
+  if (waiting != nullptr) hand_over(*waiting, peer);
+  return waiting != nullptr;
 }
 
 // What is wrong with the message itself, wherever it goes.
@@ -231,7 +239,8 @@ void Publisher::accept_one(Peer& peer, std::uint64_t sequence, MessageId id) {
 }
 
 void Publisher::refuse(Peer& peer, std::uint64_t first_sequence, std::uint64_t count, const wire::ErrorBody& error) {
-  for (std::uint64_t i = 0; i < count; ++i) refuse_one(peer, first_sequence + i, error);
+  for (std::uint64_t i = 0; i < count; ++i)
+    if (!answer_again(peer, first_sequence + i)) refuse_one(peer, first_sequence + i, error);
   answers(peer);
 }
 

@@ -74,6 +74,7 @@ class Publisher {
 
   void publish_one(Peer& peer, Target& target, std::uint64_t sequence, const wire::PublishMessage& message,
                    const Now& now);
+  bool answer_again(Peer& peer, std::uint64_t sequence);
   std::optional<wire::ErrorBody> check(const Peer& peer, const wire::PublishMessage& message) const;
   std::optional<wire::ErrorBody> find_queues(Target& target);
   // Where keys of that target are remembered, and for how long; no keys: they are not.

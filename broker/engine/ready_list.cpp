@@ -1,5 +1,7 @@
 #include "engine/ready_list.h"
 
+#include "base/mutant.h"
+
 #include <bit>
 
 #include "base/check.h"
@@ -21,7 +23,8 @@ void ReadyList::add(Message& message) {
   Level& level = *levels_[priority];
   message.state = MessageState::ready;
   TimerNode* const last = level.head.prev;
-  const bool in_order = last == &level.head || static_cast<Message*>(last)->position < message.position;
+  const bool in_order =
+      last == &level.head || static_cast<Message*>(last)->position < message.position || mutant("old_place_lost");
   message.returned = !in_order;
   if (in_order) {
     message.prev = last;

@@ -130,6 +130,10 @@ std::uint64_t FileJournal::pending_bytes() const {
   return unsafe_bytes_;
 }
 
+std::uint64_t FileJournal::reserve_bytes() const {
+  return has_room() ? ~std::uint64_t{0} : pending_.left_in(segments_.last_index());
+}
+
 std::string FileJournal::describe(Location at) const {
   return disk_.path(segment_name(segment_of(at))) + " offset " + std::to_string(offset_of(at));
 }

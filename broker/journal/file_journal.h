@@ -82,6 +82,7 @@ class FileJournal final : public Journal {
   std::optional<std::string> failure() const override { return status_.failure(); }
   std::uint64_t pending_bytes() const override;
   bool has_room() const override { return status_.has_room(); }
+  std::uint64_t reserve_bytes() const override;
   std::string describe(Location at) const override;
   std::uint64_t bytes() const override { return segments_.bytes(); }
   void fetch(std::uint64_t ticket, Location at, std::size_t bytes) override;

@@ -64,6 +64,8 @@ class Journal {
   virtual std::uint64_t pending_bytes() const { return 0; }
   // False: the disk is full. What frees room (acks) is still taken, from a reserve; new messages have to be refused.
   virtual bool has_room() const { return true; }
+  // On a full disk, what is left of that reserve.
+  virtual std::uint64_t reserve_bytes() const { return ~std::uint64_t{0}; }
   // For people.
   virtual std::string describe(Location /*at*/) const { return "memory"; }
   // All that is kept.

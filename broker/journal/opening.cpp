@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/mutant.h"
+
 namespace sluice::journal {
 namespace {
 
@@ -62,7 +64,7 @@ io::IoResult<Writer::Start> put_in_order(io::Disk& disk, const WriterOptions& op
   const SegmentInfo& last = found.segments.back();
   auto file = disk.open(segment_name(last.index), io::OpenMode::write);
   if (!file) return tl::unexpected(file.error());
-  if (found.torn) {
+  if (found.torn && !mutant("torn_tail_not_cut")) {
     if (auto done = (*file)->clear_from(last.end); !done) return tl::unexpected(done.error());
   }
   // What was read may be in the system's memory only, left by a process that was killed: from now on it counts as safe.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/mutant.h"
 
 namespace sluice::journal {
 namespace {
@@ -25,11 +26,18 @@ Appended Pending::append(std::span<const std::byte> records) {
   if (!fits(records.size())) {
     if (open_.turns > 0) seal();
     end_segment(records.size());
+    if (mutant("record_lost_at_rotation")) records = {};
   }
   const Location base = location(open_.segment, open_.offset + open_.bytes.size());
   open_.bytes.insert(open_.bytes.end(), records.begin(), records.end());
   ++open_.turns;
   return {Sequence{sequence_++}, base};
+}
+
+std::uint64_t Pending::left_in(std::uint32_t segment) const {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t used = open_.offset + batch_bytes(open_.body_bytes()) + kSegmentReserveBytes;
+  return open_.segment == segment && used < segment_end_ ? segment_end_ - used : 0;
 }
 
 void Pending::add_empty() {

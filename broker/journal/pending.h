@@ -49,6 +49,8 @@ class Pending {
   Pending& operator=(const Pending&) = delete;
 
   Appended append(std::span<const std::byte> records);
+  // Bytes of records that this segment can still take; 0 when what is appended goes to a later one already.
+  std::uint64_t left_in(std::uint32_t segment) const;
   // An empty batch, if nothing else is there to be written.
   void add_empty();
   std::optional<Batch> take();
@@ -61,7 +63,7 @@ class Pending {
   void seal();
   void end_segment(std::uint64_t more_bytes);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   const std::uint64_t segment_bytes_;
   std::uint64_t segment_end_;
   std::uint64_t sequence_;  // of the next turn

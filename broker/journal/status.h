@@ -74,6 +74,10 @@ class Segments {
     if (segments_.size() < 2) return std::nullopt;
     return segments_.front();
   }
+  std::uint32_t last_index() const {
+    const std::lock_guard lock(mutex_);
+    return segments_.back().index;
+  }
   void drop_oldest() {
     const std::lock_guard lock(mutex_);
     bytes_ -= segments_.front().bytes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutant.h"
 #include "wire/errors.h"
 
 namespace sluice::server {
@@ -23,6 +24,8 @@ constexpr std::uint64_t kRetryAfterMs = 200;
 // What waits for a disk that does not keep up; beyond it publishes are refused.
 constexpr std::uint64_t kPendingBytesMax = 256ULL * 1024 * 1024;
 constexpr std::uint64_t kLastWordsMs = 3;
+// For the last sync of a drain that used up its time.
+constexpr std::uint64_t kLastSyncMs = 2'000;
 constexpr std::uint32_t kTurnsUnwaitedMax = 16;
 constexpr std::uint32_t kPeerLogLinesASecond = 10;
 constexpr std::uint64_t kSessionsListMax = 500;  // of up to 700 bytes: fits any frame
@@ -76,7 +79,7 @@ Server::Next Server::turn() {
   const bool more_frames = receive_frames();
   if (!more_frames) close_leaving();
   check_sessions();
-  const bool more_due = engine_.finish_turn(now());
+  const bool more_due = !closed_ && engine_.finish_turn(now());  // what has no record must not be told
   const bool more_to_record = record();
   outbox_.seal(journal_.last());
   // After a wake the caller drains what woke: what became safe since this turn looked has no wake of its own, so the next one looks
@@ -87,12 +90,13 @@ Server::Next Server::turn() {
     if (sessions_.find(id) != nullptr)
       end_session(id, ErrorCode::closed_by_operator, "an operator closed this session");
   memory_.look(engine_.message_bytes());
-  if (failure()) return Next::failed;
   if (drained()) return Next::stop;
+  if (failure()) return Next::failed;
   return ready.wake ? Next::look_for_signals : Next::turn;
 }
 
 std::optional<std::string> Server::failure() const {
+  if (stuck_) return stuck_;
   if (keeper_ && keeper_->failure()) return keeper_->failure();
   return journal_.failure();
 }
@@ -159,11 +163,11 @@ io::Ready Server::wait() {
 
 std::int64_t Server::wait_ms() {
   if (busy_) return 0;
-  std::optional<std::uint64_t> due_ms = engine_.next_due_ms();
+  std::optional<std::uint64_t> due_ms = closed_ ? std::nullopt : engine_.next_due_ms();
   const auto sooner = [&due_ms](std::uint64_t at_ms) { due_ms = std::min(due_ms.value_or(at_ms), at_ms); };
   if (const auto check_ms = sessions_.next_check_ms()) sooner(*check_ms);
   // Once the journal has its last record only the disk is waited for, which wakes the loop.
-  if (drain_.draining() && !closed_) sooner(drain_.deadline_ms());
+  if (drain_.draining()) sooner(closed_ ? disk_deadline_ms_ : drain_.deadline_ms());
   if (!leaving_.empty()) sooner(leaving_.front().until_ms);
   std::int64_t wait_ms = -1;
   if (due_ms) {
@@ -349,7 +353,7 @@ void Server::check_sessions() {
 
 void Server::send() {
   tell_leases();
-  outbox_.send_through(journal_.durable());
+  outbox_.send_through(mutant("confirm_before_sync") ? journal_.last() : journal_.durable());
   for (const SessionId id : outbox_.told())
     if (session::Session* session = sessions_.find(id)) session->told_ms = time_.steady_ms;
   outbox_.forget_told();
@@ -498,8 +502,13 @@ bool Server::drained() {
     keeper_->close(now());
     outbox_.seal(journal_.last());
     closed_ = true;
+    disk_deadline_ms_ = std::max(drain_.deadline_ms(), time_.steady_ms + kLastSyncMs);
   }
-  if (journal_.durable() < journal_.last()) return false;
+  if (journal_.durable() < journal_.last()) {
+    if (time_.steady_ms >= disk_deadline_ms_)
+      stuck_ = "the disk of the journal hangs: stopped without its last records, none of which was confirmed";
+    return false;
+  }
   send();
   logger_.info("server", "drained", {{"leases_left", engine_.live_leases()}});
   for (const SessionId id : sessions_.ids()) end_session(id, ErrorCode::draining, "the broker is shutting down");

@@ -122,8 +122,10 @@ class Server {
     std::uint64_t since_ms;
   };
   std::deque<Untold> untold_;
-  bool closed_ = false;             // the journal has its last record
-  std::vector<SessionId> closing_;  // at the end of the turn
+  bool closed_ = false;                 // the journal has its last record
+  std::uint64_t disk_deadline_ms_ = 0;  // for it to be durable
+  std::optional<std::string> stuck_;    // it was not
+  std::vector<SessionId> closing_;      // at the end of the turn
   // Sessions whose connection closed, in order of time.
   struct Leaving {
     SessionId session;

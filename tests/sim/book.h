@@ -57,8 +57,9 @@ struct Lease {
   LeaseState state = LeaseState::live;
   Asked asked = Asked::nothing;
   std::uint64_t deadline_us = 0;    // as last told to the holder
-  std::uint64_t extended_us = 0;    // the deadline that it asked for; 0: none
+  std::uint64_t extended_us = 0;    // the deadline that was asked for last; 0: none
   std::uint64_t nack_until_us = 0;  // the delay that it asked for
+  bool emptied = false;             // perhaps, by a purge that came after it was handed out and before it was told
 };
 
 enum class Answer : std::uint8_t { none, accepted, refused };
@@ -77,13 +78,15 @@ struct Sent {
 
   Answer answer = Answer::none;
   std::uint64_t id = 0;    // 0: not known
+  bool counted = false;    // in Queue::entered
   bool duplicate = false;  // accepted under the id of another one with the same key
   bool received = false;
   std::uint64_t received_us = 0;  // the first time
   std::uint64_t received_wall_us = 0;
   std::uint64_t received_at = 0;  // event
   std::uint64_t last_received_us = 0;
-  std::uint64_t lives = 0;  // starts of the broker until it was first received
+  std::uint64_t lives = 0;       // starts of the broker until it was first received
+  std::uint64_t wall_steps = 0;  // until then
   std::deque<Copy> copies;
 };
 
@@ -97,13 +100,15 @@ struct Queue {
   bool may_drop = false;
   bool may_wait = false;          // overflow block: a publish is accepted later than it is received
   std::uint64_t emptied_at = 0;   // event: last purge or deletion that may have happened
+  std::uint64_t emptied_us = 0;   // the same
   std::uint64_t replayed_at = 0;  // event: last replay that may have happened, out of it or into it
   std::uint64_t acks = 0;         // confirmed
   std::uint64_t maybe_acks = 0;
   std::uint64_t entered = 0;                      // confirmed publishes
   bool deleted = false;                           // at some time, so that its counters are not those of all its life
   std::map<std::string, std::uint64_t> counters;  // as last told
-  std::uint64_t counted_turn = 0;
+  std::uint64_t counted_at = 0;                   // event: when that was asked for
+  std::uint64_t counted_life = 0;                 // of the broker
   // Certainly ready, in order of delivery: (9 - priority, id), with the turn since when.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<Copy*, std::uint64_t>> ready;
   bool order_unknown = false;
@@ -133,6 +138,7 @@ struct Consumer {
 // A request that was received, until it is answered.
 struct Pending {
   std::uint64_t turn = 0;
+  std::uint64_t at = 0;  // event
   enum class Kind : std::uint8_t { request, consume, cancel, settle } kind = Kind::request;
   std::string verb;
   wire::Map arguments;
@@ -141,7 +147,8 @@ struct Pending {
     std::uint64_t lease = 0;
     bool must_be_stale = false;
     bool must_be_live = false;
-    bool changes = false;  // this frame's settlement is the one that the lease waits for
+    bool changes = false;           // this frame's settlement is the one that the lease waits for
+    std::uint64_t extended_us = 0;  // the deadline that it asked for
   };
   std::vector<Part> parts;
 };

@@ -1,5 +1,6 @@
 #include "client.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sluice::sim {
@@ -97,10 +98,11 @@ void Client::kill(bool noticed) {
 }
 
 void Client::freeze(std::uint64_t us) {
-  frozen_until_us_ = world_.now_us() + us;
-  const std::uint64_t link = link_ == nullptr ? 0 : link_->id;
+  if (link_ == nullptr) return;
+  frozen_until_us_ = std::max(frozen_until_us_, world_.now_us() + us);
+  const std::uint64_t link = link_->id;
   world_.at(frozen_until_us_, [this, link] {
-    if (link_ == nullptr || link_->id != link) return unread_.clear();
+    if (link_ == nullptr || link_->id != link || world_.now_us() < frozen_until_us_) return;
     for (const std::string& frame : std::exchange(unread_, {})) {
       if (link_ == nullptr || link_->id != link) return;
       take(frame);

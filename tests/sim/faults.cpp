@@ -99,14 +99,17 @@ bool Faults::slow_disk() {
   const std::uint64_t lengths[] = {500 * kMs, 2 * kSecond, 10 * kSecond};
   const std::uint64_t until_us = world_.now_us() + random_.one_of(lengths);
   broker_.disk_speed().slow_until_us = until_us;
-  stage_.slow_until_us = until_us + kSecond;
+  stage_.slow_until_us = std::max(stage_.slow_until_us, until_us + kSecond);
   return true;
 }
 
 bool Faults::fill_disk() {
   if (!broker_.runs()) return false;
   broker_.disk().set_capacity(broker_.disk().used_bytes() + random_.below(2) * stage_.settings.disk.segment_bytes);
-  world_.after(random_.between(100 * kMs, 3 * kSecond), [this] { broker_.disk().set_capacity(~std::uint64_t{0}); });
+  const std::uint64_t lasts_us = random_.between(100 * kMs, 3 * kSecond);
+  // Once the reserve is used up answers wait for room.
+  stage_.slow_until_us = std::max(stage_.slow_until_us, world_.now_us() + lasts_us + kSecond);
+  world_.after(lasts_us, [this] { broker_.disk().set_capacity(~std::uint64_t{0}); });
   return true;
 }
 
@@ -131,6 +134,7 @@ bool Faults::stop_reading() {
 }
 
 bool Faults::stall() {
+  if (!broker_.runs()) return false;
   const std::uint64_t lengths[] = {50 * kMs, 700 * kMs, 5 * kSecond, 60 * kSecond};
   const std::uint64_t until_us = world_.now_us() + random_.one_of(lengths);
   stage_.network.stall_until(until_us);

@@ -1,11 +1,13 @@
 // sluice_sim: the broker in a simulated world, against the properties that it promises.
 //
-//   sluice_sim [--seed N] [--seeds N] [--minutes N] [--known FILE] [--need-all yes] [--trace yes]
+//   sluice_sim [--seed N] [--seeds N] [--minutes N] [--known FILE] [--need-all yes] [--trace yes] [--lines N]
+//              [--mutant NAME] | --list-mutants
 //
 // Each seed is a world: who takes part, what they do, what goes wrong. The seeds of the file, which failed once, come first, and the
 // first seed of a run is run twice: the same seed gives the same trace.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -16,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mutant.h"
 #include "run.h"
 
 namespace sluice::sim {
@@ -41,6 +44,19 @@ std::optional<std::uint64_t> number(const std::string& text) {
   return value;
 }
 
+// False: there is none of that name, or none was built in.
+bool choose_mutant([[maybe_unused]] const std::string& name) {
+#ifdef SLUICE_MUTANTS
+  const auto found = std::ranges::find(kMutants, name);
+  if (found == kMutants.end()) return false;
+  chosen_mutant = *found;
+  return true;
+#else
+  std::fprintf(stderr, "sluice_sim: built without -DSLUICE_MUTANTS=ON\n");
+  return false;
+#endif
+}
+
 std::optional<Arguments> read_arguments(int count, char** texts) {
   Arguments arguments;
   bool seed_given = false;
@@ -51,6 +67,8 @@ std::optional<Arguments> read_arguments(int count, char** texts) {
     const std::optional<std::uint64_t> value = number(text);
     if (name == "--known") {
       arguments.known = text;
+    } else if (name == "--mutant") {
+      if (!choose_mutant(text)) return std::nullopt;
     } else if (name == "--need-all") {
       arguments.need_all = text == "yes";
     } else if (name == "--trace") {
@@ -64,6 +82,8 @@ std::optional<Arguments> read_arguments(int count, char** texts) {
       arguments.seeds = *value;
     } else if (name == "--minutes") {
       arguments.minutes = *value;
+    } else if (name == "--lines") {
+      Trace::lines_max = *value;
     } else {
       return std::nullopt;
     }
@@ -190,11 +210,16 @@ int run_all(const Arguments& arguments, const std::vector<std::uint64_t>& known)
 int main(int count, char** texts) {
   using namespace sluice::sim;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  if (count == 2 && std::string(texts[1]) == "--list-mutants") {
+    for (const std::string_view name : sluice::kMutants) std::printf("%s\n", std::string(name).c_str());
+    return 0;
+  }
   const std::optional<Arguments> arguments = read_arguments(count, texts);
   if (!arguments) {
-    std::fprintf(
-        stderr,
-        "usage: sluice_sim [--seed N] [--seeds N] [--minutes N] [--known FILE] [--need-all yes] [--trace yes]\n");
+    std::fprintf(stderr,
+                 "usage: sluice_sim [--seed N] [--seeds N] [--minutes N] [--known FILE] [--need-all yes] [--trace yes] "
+                 "[--lines N]"
+                 " [--mutant NAME] | --list-mutants\n");
     return 2;
   }
   const std::optional<std::vector<std::uint64_t>> known = read_known(arguments->known);

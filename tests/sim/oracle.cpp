@@ -145,7 +145,7 @@ void Oracle::take(Link& link, Session* session, const wire::ClientFrame& frame) 
                  [&](const wire::Publish& publish) { take_publish(*session, publish); },
                  [&](const wire::Consume& consume) { take_consume(*session, consume); },
                  [&](const wire::Cancel& cancel) {
-                   Pending pending{turn_, Pending::Kind::cancel, {}, {}, cancel.consumer, {}};
+                   Pending pending{turn_, event_, Pending::Kind::cancel, {}, {}, cancel.consumer, {}};
                    session->pending.insert_or_assign(cancel.request, std::move(pending));
                  },
                  [&](const wire::Settle& settle) { take_settle(*session, settle); },

@@ -67,7 +67,7 @@ class Oracle final : public Observer {
   void take(Link& link, Session* session, const wire::ClientFrame& frame);
   void take_hello(Link& link, const wire::Hello& hello);
   void take_publish(Session& session, const wire::Publish& frame);
-  void bind_copies(Sent& sent);
+  void bind_copies(Sent& sent, bool first);
   bool waits_somewhere(const Sent& sent) const;
   bool may_be_bound(const std::string& name, const std::string& topic) const;
   void take_consume(Session& session, const wire::Consume& frame);
@@ -85,8 +85,9 @@ class Oracle final : public Observer {
   void replied(const Pending& pending, const wire::Map& result);
   bool binding_changes(const std::pair<std::string, std::string>& binding) const;
   void note_bindings(const wire::Map& result);
-  void check_queue(const wire::Map& map, std::uint64_t turn);
+  void check_queue(const wire::Map& map, std::uint64_t asked_at);
   void gave_settled(Session& session, const wire::Settled& settled);
+  void extended(Lease& lease, const Pending::Part& part);
   void settled(Lease& lease, bool newest);
   void gave_lost(Session& session, const wire::LeaseLost& lost);
 
@@ -95,6 +96,7 @@ class Oracle final : public Observer {
   Copy& copy_in(Sent& sent, Queue& queue);
   bool share_id(Sent& owner, Sent& other);
   bool take_over_id(Sent& owner, Sent& first);
+  static bool is_late(const Copy& copy, std::uint64_t lease);
   void check_lease(Session& session, Copy& copy, std::uint64_t lease);
   void check_life(const wire::Delivery& delivery, Copy& copy);
   void check_times(const Link& link, Copy& copy);

@@ -31,8 +31,8 @@ void Oracle::gave_deliver(Link& link, Session& session, const wire::Deliver& fra
     ++world_.operations;
     use_credit(consumer, delivery);
     Copy& copy = check_content(delivery, consumer);
-    if (lease < copy.lease && link.blocked_once) {  // waited for its peer, and its time has gone by
-      leases_[lease] = {&copy, &session, frame.consumer, LeaseState::lost, Asked::nothing, 0, 0, 0};
+    if (link.blocked_once && is_late(copy, lease)) {  // waited for its peer, and its time has gone by
+      leases_[lease] = {&copy, &session, frame.consumer, LeaseState::lost, Asked::nothing, 0, 0, 0, false};
       session.last_lease = lease++;
       continue;
     }
@@ -43,7 +43,8 @@ void Oracle::gave_deliver(Link& link, Session& session, const wire::Deliver& fra
     not_ready(copy);
     // What waited for a peer that does not read may have waited for any time.
     const std::uint64_t deadline_us = world_.now_us() + (link.blocked_once ? 0 : frame.lease_ms * kMs);
-    leases_[lease] = {&copy, &session, frame.consumer, LeaseState::live, Asked::nothing, deadline_us, 0, 0};
+    const bool emptied = copy.queue->emptied_at != 0 && copy.queue->emptied_us >= made_after_us_;
+    leases_[lease] = {&copy, &session, frame.consumer, LeaseState::live, Asked::nothing, deadline_us, 0, 0, emptied};
     session.leases.push_back(lease);
     copy.delivered = true;
     copy.count = delivery.count;
@@ -52,6 +53,15 @@ void Oracle::gave_deliver(Link& link, Session& session, const wire::Deliver& fra
     copy.delivered_at = event_;
     ++lease;
   }
+}
+
+// It was handed out again, from here or as a dead letter, before this was told.
+bool Oracle::is_late(const Copy& copy, std::uint64_t lease) {
+  for (const Copy& other : copy.sent->copies) {
+    const bool same = &other == &copy || other.queue == copy.queue->dead || other.queue == copy.queue->origin;
+    if (same && lease < other.lease) return true;
+  }
+  return false;
 }
 
 // S9: only what was granted.
@@ -116,6 +126,7 @@ bool Oracle::take_over_id(Sent& owner, Sent& first) {
   for (const Copy& copy : owner.copies)
     if (copy.delivered) return false;
   std::swap(owner.duplicate, first.duplicate);
+  std::swap(owner.counted, first.counted);
   by_id_[first.id] = &first;
   return true;
 }
@@ -136,7 +147,7 @@ void Oracle::check_lease(Session& session, Copy& copy, std::uint64_t lease) {
   if (rejected && copy.queue->origin == nullptr && copy.queue->replayed_at < copy.delivered_at)
     world_.fail("S11", name_of(copy) + " was rejected, and is delivered again from its queue");
   const bool over = before.state == LeaseState::gone || before.state == LeaseState::lost ||
-                    before.deadline_us <= world_.now_us() + kLeaseMarginUs ||
+                    before.deadline_us <= world_.now_us() + kLeaseMarginUs || before.emptied ||
                     copy.queue->emptied_at > copy.delivered_at;
   const bool returned = before.state != LeaseState::live && before.asked != Asked::ack;
   if (over || returned) return;
@@ -222,7 +233,7 @@ void Oracle::check_times(const Link& link, Copy& copy) {
       world_.fail("S24",
                   name_of(copy) + " is delivered before its delay of " + std::to_string(sent.delay_ms) + " ms is over");
   }
-  if (sent.ttl_ms == 0 || moved_clock || copy.queue->may_wait || link.blocked_once) return;
+  if (sent.ttl_ms == 0 || moved_clock || waits_somewhere(sent) || link.blocked_once) return;
   if (made_after_us_ > sent.last_received_us + sent.ttl_ms * kMs + kMarginUs)
     world_.fail("S24",
                 name_of(copy) + " is delivered after its time to live of " + std::to_string(sent.ttl_ms) + " ms");

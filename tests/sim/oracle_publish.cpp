@@ -16,7 +16,8 @@ void Oracle::take_publish(Session& session, const wire::Publish& frame) {
   for (const wire::PublishMessage& message : frame.messages) {
     Sent* const sent = find(serial_of(message.payload));
     if (sent == nullptr) continue;
-    if (sent->received) {
+    const bool first = !sent->received;
+    if (!first) {
       world_.hit(Mark::resent);
     } else {
       sent->received = true;
@@ -24,20 +25,20 @@ void Oracle::take_publish(Session& session, const wire::Publish& frame) {
       sent->received_wall_us = world_.wall_us();
       sent->received_at = event_;
       sent->lives = lives_;
+      sent->wall_steps = wall_steps_;
     }
     sent->last_received_us = world_.now_us();
-    bind_copies(*sent);
+    bind_copies(*sent, first);
     session.unconfirmed[sequence++] = {sent, turn_};
   }
 }
 
 // Where it goes if it is accepted now. One that was received before may have been accepted then: only what was bound both times is sure.
-void Oracle::bind_copies(Sent& sent) {
+void Oracle::bind_copies(Sent& sent, bool first) {
   if (!sent.topic) {
     copy_in(sent, queue(sent.target)).sure = true;
     return;
   }
-  const bool first = sent.copies.empty();
   std::set<Queue*> sure;
   for (const auto& [name, pattern] : bound_)
     if (matches(pattern, sent.target)) sure.insert(&queue(name));
@@ -116,6 +117,8 @@ void Oracle::accepted(Session& session, std::uint64_t sequence, std::uint64_t id
     if (!share_id(*owner->second, sent))
       world_.fail(
           "S13", name + " and #" + std::to_string(owner->second->serial) + " were both given id " + std::to_string(id));
+    KeyUse& use = keys_[{sent.topic, sent.target, sent.key}];
+    if (use.id == id) use.at_us = std::min(use.at_us, sent.received_us);
     world_.hit(Mark::deduplicated_by_key);
     return;
   }
@@ -124,20 +127,22 @@ void Oracle::accepted(Session& session, std::uint64_t sequence, std::uint64_t id
   for (Copy& copy : sent.copies) {
     if (waited) copy.sure = false;
     if (!copy.sure || copy.queue->origin != nullptr) continue;
-    ++copy.queue->entered;
+    if (!sent.counted) ++copy.queue->entered;
     if (sent.topic) world_.hit(Mark::topic_fan_out);
     if (!copy.delivered) ready(copy);
   }
+  sent.counted = true;
   if (sent.key.empty()) return;
   // The same key within its window is the same message.
   KeyUse& use = keys_[{sent.topic, sent.target, sent.key}];
   const std::uint64_t window_us = sent.topic ? 120 * kSecond : queue(sent.target).dedup_window_us;
-  if (use.id != 0 && sent.received_us >= use.at_us && use.window_us == window_us && use.steps == wall_steps_ &&
-      use.emptied_at == queue(sent.target).emptied_at && sent.last_received_us + kKeyMarginUs < use.at_us + window_us)
+  if (use.id != 0 && !waits_somewhere(sent) && sent.received_us >= use.at_us && use.window_us == window_us &&
+      use.steps == wall_steps_ && use.emptied_at == queue(sent.target).emptied_at &&
+      sent.last_received_us + kKeyMarginUs < use.at_us + window_us)
     world_.fail("S13", name + " with key " + sent.key + " was enqueued " +
                            std::to_string((sent.last_received_us - use.at_us) / kMs) + " ms after id " +
                            std::to_string(use.id) + " with the same key");
-  use = {id, sent.received_us, window_us, wall_steps_, queue(sent.target).emptied_at};
+  use = {id, sent.received_us, window_us, sent.wall_steps, queue(sent.target).emptied_at};
 }
 
 void Oracle::refused(Session& session, std::uint64_t sequence, const wire::ErrorBody& error) {

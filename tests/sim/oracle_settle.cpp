@@ -7,6 +7,7 @@ namespace {
 
 // A turn takes a moment, its time is a whole millisecond, and what a sync took is made good from 50 ms on.
 constexpr std::uint64_t kMarginUs = 54 * kMs;
+constexpr std::uint64_t kLeaseMsLeast = 100;  // of any policy
 
 std::uint64_t number_in(const wire::Map& map, std::string_view key) {
   const wire::Value* const value = map.find(key);
@@ -36,7 +37,7 @@ void note_policy(Queue& queue, const wire::Map& policy) {
 }  // namespace
 
 void Oracle::take_consume(Session& session, const wire::Consume& frame) {
-  Pending pending{turn_, Pending::Kind::consume, {}, {}, frame.consumer, {}};
+  Pending pending{turn_, event_, Pending::Kind::consume, {}, {}, frame.consumer, {}};
   session.pending.insert_or_assign(frame.request, std::move(pending));
   if (session.consumers.contains(frame.consumer)) return;  // refused
   Consumer& consumer = session.consumers[frame.consumer];
@@ -51,7 +52,7 @@ void Oracle::take_consume(Session& session, const wire::Consume& frame) {
 }
 
 void Oracle::take_settle(Session& session, const wire::Settle& frame) {
-  Pending pending{turn_, Pending::Kind::settle, {}, {}, 0, {}};
+  Pending pending{turn_, event_, Pending::Kind::settle, {}, {}, 0, {}};
   for (const wire::Settlement& each : frame.settlements)
     take_settlement(session, each, frame.request.has_value(), pending);
   for (const wire::Grant& grant : frame.grants) {
@@ -79,15 +80,16 @@ void Oracle::take_settlement(Session& session, const wire::Settlement& settlemen
     Copy& copy = *lease.copy;
     part.must_be_stale = lease.state == LeaseState::settled || lease.state == LeaseState::lost;
     part.must_be_live = lease.state == LeaseState::live && lease.deadline_us > world_.now_us() + kMarginUs &&
-                        copy.queue->emptied_at < copy.delivered_at;
+                        !lease.emptied && copy.queue->emptied_at < copy.delivered_at;
     // Last words of a closed connection; or one that is not answered when all is well.
     const bool told = lease.state != LeaseState::gone && answered;
     if (settlement.verb == wire::Verb::ack && !told && !part.must_be_stale) maybe_acked(copy);
     if (settlement.verb == wire::Verb::extend) {
       if (lease.state == LeaseState::live) {
-        lease.extended_us = settlement.lease_ms ? world_.now_us() + *settlement.lease_ms * kMs : 0;
-        // An extension may be a shortening, and one that nobody asked an answer for is known by its effect only.
-        if (!answered) lease.deadline_us = std::min(lease.deadline_us, settlement.lease_ms ? lease.extended_us : 0);
+        // It may be a shortening. Until its answer leaves, and if nobody asked for one, both may be; the last one counts.
+        part.extended_us = world_.now_us() + settlement.lease_ms.value_or(kLeaseMsLeast) * kMs;
+        lease.extended_us = part.extended_us;
+        lease.deadline_us = std::min(lease.deadline_us, part.extended_us);
         part.changes = true;
       }
     } else if (lease.state == LeaseState::live) {
@@ -142,21 +144,25 @@ void Oracle::gave_settled(Session& session, const wire::Settled& frame) {
     if (!part.changes) continue;
     Lease& lease = leases_.at(part.lease);
     if (code == 0) {
-      settled(lease, lease.copy->lease == part.lease);
+      if (part.extended_us != 0) {
+        extended(lease, part);
+      } else {
+        settled(lease, lease.copy->lease == part.lease);
+      }
     } else if (code == static_cast<std::uint64_t>(ErrorCode::stale) && lease.state == LeaseState::asked) {
       lease.state = LeaseState::lost;
     }
   }
 }
 
+void Oracle::extended(Lease& lease, const Pending::Part& part) {
+  if (lease.state == LeaseState::live && lease.extended_us == part.extended_us) lease.deadline_us = part.extended_us;
+  world_.hit(Mark::lease_extended);
+}
+
 // A settlement was carried out, and the holder knows it.
 // `newest`: the message was not handed out again before this answer left.
 void Oracle::settled(Lease& lease, bool newest) {
-  if (lease.state == LeaseState::live) {  // extend
-    if (lease.extended_us != 0) lease.deadline_us = lease.extended_us;
-    world_.hit(Mark::lease_extended);
-    return;
-  }
   if (lease.state != LeaseState::asked) return;
   lease.state = LeaseState::settled;
   Copy& copy = *lease.copy;
@@ -208,7 +214,8 @@ void Oracle::gave_lost(Session& session, const wire::LeaseLost& frame) {
 void Oracle::take_request(Session& session, const wire::Request& frame) {
   ++world_.operations;
   const wire::Map& arguments = frame.arguments;
-  session.pending.insert_or_assign(frame.request, Pending{turn_, Pending::Kind::request, frame.verb, arguments, 0, {}});
+  session.pending.insert_or_assign(frame.request,
+                                   Pending{turn_, event_, Pending::Kind::request, frame.verb, arguments, 0, {}});
   const std::string name = text_in(arguments, "name");
   if (frame.verb == "queue.declare" || frame.verb == "queue.edit") {
     if (const wire::Value* policy = arguments.find("policy"); policy != nullptr && policy->get_if<wire::Map>())
@@ -216,10 +223,12 @@ void Oracle::take_request(Session& session, const wire::Request& frame) {
   } else if (frame.verb == "queue.purge" || frame.verb == "queue.delete") {
     Queue& emptied = queue(name);
     emptied.emptied_at = event_;
+    emptied.emptied_us = world_.now_us();
     forget_order(emptied, false);
     if (frame.verb == "queue.delete") {
       emptied.deleted = true;
       emptied.counters.clear();
+      emptied.counted_at = event_;  // what was asked before tells of the one that goes
       std::erase_if(maybe_bound_, [&](const auto& each) { return each.first == name; });
       for (const auto& each : bound_)
         if (each.first == name) maybe_bound_.insert(each);
@@ -257,10 +266,10 @@ void Oracle::gave_reply(Session& session, const wire::Reply& reply) {
 
 void Oracle::replied(const Pending& pending, const wire::Map& result) {
   const wire::Map& arguments = pending.arguments;
-  if (pending.verb == "queue.info") check_queue(result, pending.turn);
+  if (pending.verb == "queue.info") check_queue(result, pending.at);
   if (pending.verb == "queue.list") {
     for (const wire::Value& each : *result.find("queues")->get_if<wire::Array>())
-      check_queue(*each.get_if<wire::Map>(), pending.turn);
+      check_queue(*each.get_if<wire::Map>(), pending.at);
   }
   if (pending.verb == "queue.purge") world_.hit(Mark::purged, number_in(result, "purged"));
   if (pending.verb == "dlq.replay") world_.hit(Mark::replayed, number_in(result, "replayed"));
@@ -308,7 +317,7 @@ void Oracle::note_bindings(const wire::Map& result) {
 }
 
 // S3: nothing appears and nothing vanishes, and what was told does not become untrue.
-void Oracle::check_queue(const wire::Map& map, std::uint64_t turn) {
+void Oracle::check_queue(const wire::Map& map, std::uint64_t asked_at) {
   Queue& told = queue(text_in(map, "name"));
   const wire::Map& counters = *map.find("counters")->get_if<wire::Map>();
   const auto counter = [&](std::string_view key) { return number_in(counters, key); };
@@ -318,8 +327,10 @@ void Oracle::check_queue(const wire::Map& map, std::uint64_t turn) {
   if (counter("enqueued") != there + ended)
     world_.fail("S3", "queue " + told.name + " has enqueued " + std::to_string(counter("enqueued")) + ", but " +
                           std::to_string(there) + " are there and " + std::to_string(ended) + " have ended");
-  if (turn < told.counted_turn) return;  // answers to different peers may change places
-  told.counted_turn = turn;
+  if (asked_at < told.counted_at) return;  // answers to different peers may change places
+  told.counted_at = asked_at;
+  // Nothing records what is not durable: where the messages of unnamed subscriptions came to, counters begin anew with the broker.
+  if (std::exchange(told.counted_life, lives_) != lives_ && told.name.starts_with("_sub-")) told.counters.clear();
   for (const auto& [key, value] : counters.entries()) {
     if (key == "deduplicated" || key == "refused") continue;  // kept as of the last full record only
     std::uint64_t& before = told.counters[key];

@@ -90,7 +90,7 @@ class Run {
       return die(Death::power_cut);
     }
     stage_.excused_us = world_.now_us() + 2 * kSecond;
-    if (drained_) calm();
+    if (drain_by_us_ != kNever) calm();  // it drained, or died while it did
   }
 
   void when_declared() {
@@ -129,7 +129,7 @@ class Run {
     check_drain();
   }
   void check_drain() {
-    if (over_ || drained_) return;
+    if (over_ || stage_.calm) return;
     if (world_.now_us() > drain_by_us_ + 75 * kSecond) world_.fail("L9", "the broker drains and does not end");
     world_.after(kSecond, [this] { check_drain(); });
   }

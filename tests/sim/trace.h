@@ -34,13 +34,14 @@ class Trace {
   bool wants_text() const { return text_; }
   void line(std::string text) {
     lines_.push_back(std::move(text));
-    if (lines_.size() > kLines) lines_.pop_front();
+    if (lines_.size() > lines_max) lines_.pop_front();
   }
   std::uint64_t hash() const { return hash_; }
   const std::deque<std::string>& lines() const { return lines_; }
 
+  static inline std::size_t lines_max = 200;  // those before them are forgotten
+
  private:
-  static constexpr std::size_t kLines = 200;
   bool text_;
   std::uint64_t hash_ = 0xcbf29ce484222325ULL;
   std::deque<std::string> lines_;

@@ -84,6 +84,20 @@ def broker(start_broker):
     return start_broker()
 
 
+@pytest.fixture
+def store(tmp_path, start_broker):
+    """A data directory that brokers live in one after the other."""
+    from durable import Store  # which needs this file
+    return Store(tmp_path / "data", start_broker)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """What a broker that is started with its `environment` finds its disk to be."""
+    from durable import Disk
+    return Disk(tmp_path / "disk-faults")
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
