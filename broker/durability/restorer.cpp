@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "durability/snapshot.h"
 #include "engine/dead_letters.h"
 #include "engine/queue_name.h"

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "base/crc32c.h"
+#include "base/mutant.h"
 
 namespace sluice::journal {
 
