@@ -189,7 +189,7 @@ void Recorder::returned(const engine::Message& message, engine::Cause cause, con
   end_run();
   record::Returned record;
   record.key = message.kept().key;
-  record.cause = mutant("attempts_not_recorded") ? record::Cause::none : to_record(cause);
+  record.cause = mutant("attempts_not_recorded") ? record::Cause::release : to_record(cause);
   record.suspect = message.suspect;
   record.due_ms = due_ms(message, now);
   if (cause == engine::Cause::nack || cause == engine::Cause::reject) record.error = message.extras->error;

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "base/crc32c.h"
-#include "base/mutant.h"
 #include "journal/tail.h"
 #include "journal/window.h"
 
@@ -129,8 +128,7 @@ class Scanner {
     if (!bytes) return tl::unexpected(bytes.error());
     if (bytes->size() < kBatchHeaderBytes) return none;
     const auto header = decode_batch(bytes->first<kBatchHeaderBytes>(), result_.journal);
-    if (!header || header->first_sequence != sequence_ ||
-        (header->chain != result_.chain && !mutant("chain_not_checked")) || header->epoch < epoch_ ||
+    if (!header || header->first_sequence != sequence_ || header->chain != result_.chain || header->epoch < epoch_ ||
         at() + batch_bytes(header->length) > segment().bytes)
       return none;
     const std::size_t wanted = kBatchHeaderBytes + header->length;

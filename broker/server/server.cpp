@@ -506,7 +506,8 @@ bool Server::drained() {
   }
   if (journal_.durable() < journal_.last()) {
     if (time_.steady_ms >= disk_deadline_ms_)
-      stuck_ = "the disk of the journal hangs: stopped without its last records, none of which was confirmed";
+      stuck_ =
+          "the disk of the journal did not end in time: stopped without its last records, none of which was confirmed";
     return false;
   }
   send();

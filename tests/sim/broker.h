@@ -41,7 +41,7 @@ class BrokerUnderTest {
   // A failure of the disk is under way, so that of the journal is expected.
   void expect_failure() { failure_expected_ = true; }
   bool failure_expected() const { return failure_expected_; }
-  std::string failure() const { return journal_->failure().value_or("none"); }
+  std::string failure() const { return server_->failure().value_or("none"); }
 
  private:
   bool recover();

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace sluice::sim {
+namespace {
+
+constexpr std::uint64_t kReadUsMax = kMs;  // most of it is in the system's memory
+
+}  // namespace
 
 void DiskWorkers::later(std::uint64_t us, void (DiskWorkers::*step)()) {
   world_.after(held_up(us), [this, alive = alive_, step] {
@@ -42,7 +47,7 @@ void DiskWorkers::sync() {
 void DiskWorkers::reader_has_work() {
   if (reading_) return;
   reading_ = true;
-  later(speed_.write_us, &DiskWorkers::read);
+  later(std::min(speed_.write_us, kReadUsMax), &DiskWorkers::read);
 }
 
 void DiskWorkers::read() {

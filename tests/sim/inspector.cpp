@@ -30,8 +30,10 @@ void Inspector::on_closed() {
 void Inspector::probe() {
   world_.after(kProbeEveryUs, [this] { probe(); });
   const std::uint64_t allowed_us = 2 * stage_.network.delay_us_max() + 3 * stage_.settings.sync_us + kProbeMarginUs;
-  // Where the disk takes long for each of many batches all wait for their turn.
-  const bool quick = !stage_.settings.journal || stage_.settings.sync_us < 10 * kMs;
+  // Where the disk takes long for each of many batches, or for each of many segments, all wait for their turn.
+  const Settings& settings = stage_.settings;
+  const bool small = settings.sync_us < kMs || settings.payload_max * 20 < settings.disk.segment_bytes;
+  const bool quick = !settings.journal || (settings.sync_us < 10 * kMs && small);
   if (quick && probe_ != 0 && world_.now_us() > probe_since_us_ + allowed_us && stage_.excused_us < probe_since_us_ &&
       stage_.slow_until_us < probe_since_us_)
     world_.fail("S22", "a request of a peer that does nothing wrong waits for " +

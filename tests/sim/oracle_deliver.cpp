@@ -47,6 +47,7 @@ void Oracle::gave_deliver(Link& link, Session& session, const wire::Deliver& fra
     leases_[lease] = {&copy, &session, frame.consumer, LeaseState::live, Asked::nothing, deadline_us, 0, 0, emptied};
     session.leases.push_back(lease);
     copy.delivered = true;
+    copy.not_before_us = 0;
     copy.count = delivery.count;
     copy.attempts = delivery.attempts;
     copy.lease = lease;

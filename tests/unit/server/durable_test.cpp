@@ -105,6 +105,49 @@ TEST_CASE("durable: what was confirmed is there after a crash, and what was acke
   CHECK(deliver.deliveries[1].payload == "c");
 }
 
+TEST_CASE("drain: a resend of what was accepted is confirmed again, not refused (S13)") {
+  DurableBroker b;
+  wire::Hello named;
+  named.producer = "0123456789abcdef";
+  b.hello("p", named);
+  b.hello("c");
+  b.router.put("p", publish("jobs", 1, {plain("a")}));
+  b.router.put("c", wire::Consume{1, 5, "jobs", 1, 1'000});
+  b.settle();
+  const auto first = b.router.take_one<wire::Confirm>("p");
+  b.server->stop();
+  b.settle();
+  REQUIRE(!b.stopped);  // a lease is held
+  b.router.take("p");
+  b.router.put("p", publish("jobs", 1, {plain("a"), plain("b")}));
+  b.settle();
+  const auto second = b.router.take_one<wire::Confirm>("p");
+  REQUIRE(second.accepted.size() == 1);
+  CHECK(second.accepted[0].first_id == first.accepted.at(0).first_id);
+  REQUIRE(second.refused.size() == 1);
+  CHECK(second.refused[0].first_sequence == 2);
+}
+
+TEST_CASE("drain: after the journal's last record nothing is decided any more (S13)") {
+  DurableBroker b;
+  b.hello("p");
+  wire::Map policy;
+  policy.set("max_messages", std::uint64_t{1}).set("overflow", "block").set("block_timeout_ms", std::uint64_t{1'000});
+  REQUIRE(b.request("p", "queue.declare", wire::Map().set("name", "jobs").set("policy", policy)).result);
+  b.router.put("p", publish("jobs", 1, {plain("a"), plain("b")}));
+  b.settle();
+  CHECK(b.router.take_one<wire::Confirm>("p").up_to == 1);
+  b.disk_works = false;
+  b.server->stop();
+  b.settle();
+  b.pass(2'000);  // the wait of the second one is over
+  REQUIRE(!b.stopped);
+  b.disk_works = true;
+  for (int i = 0; i < 100 && !b.stopped; ++i) b.turn();
+  CHECK(b.stopped);
+  CHECK(only<wire::Confirm>(b.router.take("p")).empty());
+}
+
 TEST_CASE("durable: a producer's resend after a crash is confirmed with the first id (S13)") {
   DurableBroker b;
   wire::Hello named;
