@@ -57,13 +57,16 @@ bool choose_mutant([[maybe_unused]] const std::string& name) {
 #endif
 }
 
-std::optional<Arguments> read_arguments(int count, char** texts) {
+// `wrong`: what is not understood.
+std::optional<Arguments> read_arguments(int count, char** texts, std::string& wrong) {
   Arguments arguments;
   bool seed_given = false;
   for (int i = 1; i < count; i += 2) {
-    if (i + 1 == count) return std::nullopt;
     const std::string name = texts[i];
+    wrong = name;
+    if (i + 1 == count) return std::nullopt;
     const std::string text = texts[i + 1];
+    wrong += " " + text;
     const std::optional<std::uint64_t> value = number(text);
     if (name == "--known") {
       arguments.known = text;
@@ -214,12 +217,15 @@ int main(int count, char** texts) {
     for (const std::string_view name : sluice::kMutants) std::printf("%s\n", std::string(name).c_str());
     return 0;
   }
-  const std::optional<Arguments> arguments = read_arguments(count, texts);
+  std::string wrong;
+  const std::optional<Arguments> arguments = read_arguments(count, texts, wrong);
   if (!arguments) {
     std::fprintf(stderr,
-                 "usage: sluice_sim [--seed N] [--seeds N] [--minutes N] [--known FILE] [--need-all yes] [--trace yes] "
+                 "sluice_sim: '%s' is not understood; usage: sluice_sim [--seed N] [--seeds N] [--minutes N] [--known "
+                 "FILE] [--need-all yes] [--trace yes] "
                  "[--lines N]"
-                 " [--mutant NAME] | --list-mutants\n");
+                 " [--mutant NAME] | --list-mutants\n",
+                 wrong.c_str());
     return 2;
   }
   const std::optional<std::vector<std::uint64_t>> known = read_known(arguments->known);

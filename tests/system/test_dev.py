@@ -49,7 +49,7 @@ def test_setup_installs_what_is_missing_and_a_second_run_does_nothing(package_ma
     assert "nothing to do" in dev("setup", path=path).stdout
 
 
-@pytest.mark.parametrize("arguments, text", [(("frobnicate",), "frobnicate"), (("build", "fast"), "fast"), (("sim",), "journal"),
+@pytest.mark.parametrize("arguments, text", [(("frobnicate",), "frobnicate"), (("build", "fast"), "fast"), (("sim", "--seeds", "soon"), "soon"),
                                              (("fuzz", "no_such_target"), "no_such_target"), (("fuzz", "", "soon"), "soon")])
 def test_a_wrong_word_is_named_with_exit_2(arguments, text):
     done = dev(*arguments)
