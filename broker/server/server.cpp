@@ -163,16 +163,18 @@ io::Ready Server::wait() {
 
 std::int64_t Server::wait_ms() {
   if (busy_) return 0;
-  std::optional<std::uint64_t> due_ms = closed_ ? std::nullopt : engine_.next_due_ms();
-  const auto sooner = [&due_ms](std::uint64_t at_ms) { due_ms = std::min(due_ms.value_or(at_ms), at_ms); };
-  if (const auto check_ms = sessions_.next_check_ms()) sooner(*check_ms);
+  constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  std::uint64_t due_ms = kNever;
+  const auto sooner = [&due_ms](std::uint64_t at_ms) { due_ms = std::min(due_ms, at_ms); };
+  if (!closed_) sooner(engine_.next_due_ms().value_or(kNever));
+  sooner(sessions_.next_check_ms().value_or(kNever));
   // Once the journal has its last record only the disk is waited for, which wakes the loop.
   if (drain_.draining()) sooner(closed_ ? disk_deadline_ms_ : drain_.deadline_ms());
   if (!leaving_.empty()) sooner(leaving_.front().until_ms);
   std::int64_t wait_ms = -1;
-  if (due_ms) {
+  if (due_ms != kNever) {
     const std::uint64_t now_ms = clock_.now().steady_ms;
-    wait_ms = *due_ms > now_ms ? static_cast<std::int64_t>(std::min<std::uint64_t>(*due_ms - now_ms, 3'600'000)) : 0;
+    wait_ms = due_ms > now_ms ? static_cast<std::int64_t>(std::min<std::uint64_t>(due_ms - now_ms, 3'600'000)) : 0;
   }
   if (outbox_.has_blocked()) wait_ms = wait_ms < 0 ? kBlockedRetryMs : std::min(wait_ms, kBlockedRetryMs);
   return wait_ms;
