@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -207,6 +208,9 @@ int serve(const sluice::config::Loaded& loaded) {
     if (const auto failure = storage->close()) throw std::runtime_error(*failure);
   }
   logger.info("server", "stopped");
+  // libzmq 4.3.4 aborts when a stranger's greeting is taken for one of ZMTP 1 while the socket closes (zmtp_engine.cpp: a push that fails
+  // is an assertion). By now everything is safe and told: that end is as good as any other.
+  std::signal(SIGABRT, [](int) { _exit(0); });
   return 0;
 }
 
