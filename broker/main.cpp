@@ -165,6 +165,14 @@ void recover(sluice::server::Server& server, sluice::server::Storage& storage, s
       {{"queues", restored->queues}, {"messages", restored->messages}, {"leases_returned", restored->returned}});
 }
 
+// libzmq 4.3.4 aborts when a stranger's greeting is taken for one of ZMTP 1 while the socket closes (zmtp_engine.cpp: a push that fails is
+// an assertion). By now everything is safe and told, so that end is as good as any other; an abort anywhere else is ours, and stays one.
+void close_socket(std::unique_ptr<sluice::io::ZmqRouter> router) {
+  std::signal(SIGABRT, [](int) { _exit(0); });
+  router.reset();
+  std::signal(SIGABRT, SIG_DFL);
+}
+
 int serve(const sluice::config::Loaded& loaded) {
   const Settings& settings = loaded.settings;
   sluice::log::Logger logger(level_of(settings.log_level), format_of(settings.log_format));
@@ -182,35 +190,35 @@ int serve(const sluice::config::Loaded& loaded) {
     wake.add(storage->wake_fd());
   }
   sluice::journal::Journal& journal = storage ? storage->journal() : memory;
-  sluice::io::ZmqRouter router({settings.frame_bytes_max, wake.fd()});
-  sluice::server::Server server(server_options(settings), clock, router, journal, logger);
-  if (storage) recover(server, *storage, logger);
+  auto router =
+      std::make_unique<sluice::io::ZmqRouter>(sluice::io::ZmqRouterOptions{settings.frame_bytes_max, wake.fd()});
+  auto server = std::make_unique<sluice::server::Server>(server_options(settings), clock, *router, journal, logger);
+  if (storage) recover(*server, *storage, logger);
   std::string addresses;
   for (const std::string& address : settings.listen) {
-    const std::string bound = router.bind(address);
+    const std::string bound = router->bind(address);
     logger.info("server", "listening", {{"address", bound}, {"sync", journal.sync()}});
     addresses += (addresses.empty() ? "" : "  ") + bound;
   }
   if (isatty(STDERR_FILENO) != 0) print_start_block(addresses, data_text(settings));
   using Next = sluice::server::Server::Next;
   Next next = Next::look_for_signals;
-  for (; next != Next::stop && next != Next::failed; next = server.turn()) {
+  for (; next != Next::stop && next != Next::failed; next = server->turn()) {
     if (next != Next::look_for_signals) continue;
     if (storage) storage->drain_wake();
-    for (std::uint32_t stops = signals.stops(); stops > 0; --stops) server.stop();
+    for (std::uint32_t stops = signals.stops(); stops > 0; --stops) server->stop();
   }
   if (next == Next::failed) {
     // At once: what is kept can be trusted no more, or a thread hangs in the disk. Nothing that was confirmed depends on it.
-    std::fprintf(stderr, "sluiced: %s\n", server.failure()->c_str());
+    std::fprintf(stderr, "sluiced: %s\n", server->failure()->c_str());
     std::_Exit(kExitFailed);
   }
   if (storage) {
     if (const auto failure = storage->close()) throw std::runtime_error(*failure);
   }
+  server.reset();
   logger.info("server", "stopped");
-  // libzmq 4.3.4 aborts when a stranger's greeting is taken for one of ZMTP 1 while the socket closes (zmtp_engine.cpp: a push that fails
-  // is an assertion). By now everything is safe and told: that end is as good as any other.
-  std::signal(SIGABRT, [](int) { _exit(0); });
+  close_socket(std::move(router));
   return 0;
 }
 
